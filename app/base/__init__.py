@@ -1,0 +1,1 @@
+"""What every capability stands on: settings, database, named SQL, money, clock, errors, secrets."""

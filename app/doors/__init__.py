@@ -1,0 +1,1 @@
+"""Doors translate: in from HTTP, shell or clock, call a capability in one transaction, and translate out."""
