@@ -9,12 +9,30 @@ from decimal import Decimal
 from typing import Final
 
 ZERO_DECIMALS: Final = frozenset(
-    "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF".split()
+    [
+        "BIF",
+        "CLP",
+        "DJF",
+        "GNF",
+        "ISK",
+        "JPY",
+        "KMF",
+        "KRW",
+        "PYG",
+        "RWF",
+        "UGX",
+        "UYI",
+        "VND",
+        "VUV",
+        "XAF",
+        "XOF",
+        "XPF",
+    ]
 )
-THREE_DECIMALS: Final = frozenset("BHD IQD JOD KWD LYD OMR TND".split())
+THREE_DECIMALS: Final = frozenset(["BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"])
 
-# PostgreSQL's bigint holds more; this leaves room to sum a billion of the largest amounts without overflow.
-MAX_MINOR_UNITS: Final = 9_000_000_000
+# R$ 1,000,000,000,000.00. PostgreSQL's bigint holds 90,000 times as much, so sums have room.
+MAX_MINOR_UNITS: Final = 10**14
 
 _CURRENCY = re.compile(r"[A-Z]{3}\Z")
 # Plain digits, at most one separator; "49,90" is how Brazilian text writes R$ 49.90.
@@ -42,10 +60,12 @@ def to_minor_units(value: object, currency: str) -> int:
 
     `Decimal("49.9")`, `Decimal("49.90")`, `"49,90"`, `49` in BRL give 4990, 4990, 4990, 4900.
     Raises MoneyError for floats, booleans, exponents (`1e2`), NaN, negatives, and any digit past the
-    currency's last decimal that is not zero... a trailing zero too: "49.900" is three decimals, so a person looks.
+    currency's last decimal, a zero too: "49.900" may be meant as forty-nine thousand, so a person looks.
     """
     if isinstance(value, bool) or not isinstance(value, Decimal | int | str):
         raise MoneyError("not an amount")
+    if isinstance(value, int) and abs(value) > MAX_MINOR_UNITS:  # str() of a huge int raises something else
+        raise MoneyError("amount too large")
     # str(Decimal("1e2")) keeps the exponent, so what the provider wrote is what is judged.
     match = _PLAIN_DECIMAL.match(str(value))
     if match is None:
@@ -58,7 +78,7 @@ def to_minor_units(value: object, currency: str) -> int:
 
 
 def minor_units(value: object) -> int:
-    """An amount that already is in minor units: an int (or integral Decimal without exponent) >= 0."""
+    """An amount that already is in minor units: an int >= 0, and no Decimal, whose point would be a doubt."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise MoneyError("not an integer of minor units")
     if value < 0:
