@@ -33,7 +33,7 @@ class Call:
     received_at: datetime  # aware, UTC
 
     def header(self, name: str) -> str | None:
-        """The header's value; None when it is missing or was sent more than once (then nobody can say which counts)."""
+        """The header's value; None when missing or sent more than once (then nobody can say which counts)."""
         values = [value for key, value in self.headers if key == name]
         return values[0] if len(values) == 1 else None
 
@@ -52,15 +52,18 @@ class Secret:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """What an endpoint knows: its active secrets, the optional URL token, its options (`K=V` of `endpoint add`)."""
+    """What an endpoint knows: active secrets, the optional URL token, options (`K=V` of `endpoint add`)."""
 
     secrets: tuple[Secret, ...]
     url_token: str | None = field(default=None, repr=False)
     options: Mapping[str, str] = field(default_factory=dict)
 
 
-class Rejected(Exception):
-    """The call did not prove where it comes from. `reason` is a stable code for the rejection log, never shown to the caller."""
+class Rejected(Exception):  # noqa: N818 - the word of the contract
+    """The call did not prove where it comes from.
+
+    `reason` is a stable code for the rejection log, never shown to the caller.
+    """
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -71,13 +74,15 @@ class Rejected(Exception):
 class Reading:
     """One event as the adapter understood it. Amounts in minor units, times aware in UTC.
 
-    `key` makes the event unique at its endpoint: the provider's event id, or what makes two calls the same (each
-    adapter says what). `references` are the provider's names for the payment, the most specific first.
+    `key` makes the event unique at its endpoint: the provider's event id, or what makes two calls the same
+    (each adapter says what). `references` are the provider's names for the payment, the most specific first.
     For `refunded`: `refund_id` when the provider names the refund; `cumulative` when `amount` is the total
     refunded so far, not this refund's own; `amount` None means "all that remains".
     For chargebacks: `dispute_id` when there is one; `amount` None means "all that remains".
     `reverses_chargeback`: a `paid` that, at this provider, means a chargeback was won when one is open.
-    `unreadable`: a stable code; the event is authentic but was not understood, so nothing may be booked from it.
+    `unreadable`: a stable code; the event is authentic but was not understood, so nothing may be booked.
+    `review`: a stable code; understood, but it moves money in a way the house does not book by itself, so a
+    person must look.
     """
 
     key: str
@@ -96,21 +101,22 @@ class Reading:
     account: str | None = None
     test: bool = False
     unreadable: str | None = None
+    review: str | None = None
 
 
 class Provider(Protocol):
-    """What a provider's module offers. Every attribute is required, so that a new one cannot forget a decision."""
+    """What a provider's module offers. Every attribute is required: a new one cannot forget a decision."""
 
     NAME: str
-    # Query parameters (besides `token`) and headers (lower case) in which this provider returns the URL token.
+    # Query parameters (besides `token`) and headers (lower case) in which it returns the URL token.
     URL_TOKEN_QUERY: tuple[str, ...]
     URL_TOKEN_HEADERS: tuple[str, ...]
-    # Whether an endpoint must have one: AbacatePay's signature key is public, so its signature alone proves nothing.
+    # Whether an endpoint must have one: AbacatePay's signature key is public, so it alone proves nothing.
     NEEDS_URL_TOKEN: bool
     NEEDS_SECRET: bool
 
     def verify(self, call: Call, config: Config) -> str:
-        """The label of the secret that proved the call; raises Rejected. Constant-time, over the raw bytes."""
+        """The label of the secret that proved the call; or Rejected. Constant-time, over the raw bytes."""
         ...
 
     def read(self, call: Call, config: Config) -> tuple[Reading, ...]:
