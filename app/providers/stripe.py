@@ -55,9 +55,7 @@ def read(call: Call, config: Config) -> tuple[Reading, ...]:
     kind = fields.required(event.get("type"), "event_type") or ""
     key = fields.required(event.get("id"), "event_id") or body_key(call)
     handler = None if event.get("object") == stripe_signature.THIN else _HANDLERS.get(kind)
-    told = (
-        fields if handler else Fields()
-    )  # where nothing is booked, the rest of the envelope is never a fault
+    told = fields if handler else Fields()  # where nothing is booked, the rest of the envelope is never a fault
     created = event.get("created")
     reading = Reading(
         key=key,
@@ -147,7 +145,7 @@ def _refund(reading: Reading, refund: Json, fields: Fields) -> Reading:
 
 
 def _dispute(reading: Reading, dispute: Json, fields: Fields) -> Reading:
-    """Only funds that moved are booked; created, updated and closed announce, and are not listed here."""
+    """Only funds that moved are booked; created, updated and closed announce."""
     withdrawn = reading.type == "charge.dispute.funds_withdrawn"
     reading = replace(
         reading,
@@ -156,6 +154,15 @@ def _dispute(reading: Reading, dispute: Json, fields: Fields) -> Reading:
         dispute_id=fields.required(dispute.get("id"), "dispute_id"),
     )
     return _amount(reading, dispute, "amount", fields)
+
+
+def _dispute_notice(reading: Reading, dispute: Json, _fields: Fields) -> Reading:
+    spare = Fields()  # nothing is booked: the names only lead a person to the payment
+    return replace(
+        reading,
+        references=spare.references([_id(dispute.get("payment_intent")), _id(dispute.get("charge"))]),
+        dispute_id=spare.optional(dispute.get("id"), "dispute_id"),
+    )
 
 
 _Handler = Callable[[Reading, Json, Fields], Reading]
@@ -176,6 +183,9 @@ _HANDLERS: Final[Mapping[str, _Handler]] = {
     "refund.updated": _refund,
     "refund.failed": _refund,
     "charge.refund.updated": _refund,
+    "charge.dispute.created": _dispute_notice,
+    "charge.dispute.updated": _dispute_notice,
+    "charge.dispute.closed": _dispute_notice,
     "charge.dispute.funds_withdrawn": _dispute,
     "charge.dispute.funds_reinstated": _dispute,
 }
