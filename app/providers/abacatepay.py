@@ -96,9 +96,7 @@ def read(call: Call, config: Config) -> tuple[Reading, ...]:
     objects = _objects(kind, mapping(event, "data"))
     fact = _FACTS.get(kind, Fact.INFORMATIONAL)
     moves_money = fact is not Fact.INFORMATIONAL
-    named = (
-        fields if moves_money else Fields()
-    )  # where nothing is booked, what names the payment is never a fault
+    named = fields if moves_money else Fields()  # where nothing is booked, what names the payment is never a fault
     reading = Reading(
         key=_key(call, event, objects, fields),
         type=kind,
@@ -144,9 +142,7 @@ def _paid(reading: Reading, call: Call, objects: dict[str, Json], fields: Fields
     main = next(iter(objects.values()), {})
     amount = fields.minor(_paid_amount(objects, main))
     times = (iso_time(value.get("updatedAt"), call.received_at) for value in objects.values())
-    only_a_link = _reusable(objects) and not any(
-        objects[name].get("id") for name in _CHARGES if name in objects
-    )
+    only_a_link = _reusable(objects) and not any(objects[name].get("id") for name in _CHARGES if name in objects)
     return replace(
         reading,
         amount=amount,
@@ -174,7 +170,7 @@ def _fee(main: Json, amount: int | None, fields: Fields) -> int | None:
         if not (isinstance(given, int) and given < 0):
             fields.note("amount_unreadable")
         return None
-    return fee if fee <= amount else None
+    return fee if 0 < fee <= amount else None
 
 
 def _key(call: Call, event: Json, objects: dict[str, Json], fields: Fields) -> str:

@@ -139,7 +139,7 @@ def _fee(payment: Json, amount: int | None, fields: Fields) -> int | None:
         if not (is_number(net) and str(net).startswith("-")):
             fields.note("amount_unreadable")
         return None
-    return fee if 0 <= fee <= amount else None
+    return fee if 0 < fee <= amount else None
 
 
 def _refund(reading: Reading, payment: Json, fields: Fields) -> Reading:

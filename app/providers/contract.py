@@ -76,6 +76,7 @@ class Reading:
 
     `key` makes the event unique at its endpoint: the provider's event id, or what makes two calls the same
     (each adapter says what). `references` are the provider's names for the payment, the most specific first.
+    `amount` and `fee` are above zero or None: an event that tells zero is unreadable, a fee of zero is no fee.
     For `refunded`: `refund_id` when the provider names the refund; `cumulative` when `amount` is the total
     refunded so far, not this refund's own; `amount` None means "all that remains".
     For chargebacks: `dispute_id` when there is one; `amount` None means "all that remains".

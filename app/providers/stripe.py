@@ -73,7 +73,7 @@ def read(call: Call, config: Config) -> tuple[Reading, ...]:
 def _payment_intent(reading: Reading, intent: Json, fields: Fields) -> Reading:
     reading = replace(
         reading,
-        references=fields.references([intent.get("id"), _id(intent.get("latest_charge"))]),
+        references=_names(intent, fields, intent.get("id"), _id(intent.get("latest_charge"))),
         merchant_reference=_from_metadata(intent, fields),
     )
     if reading.type == "payment_intent.canceled":
@@ -87,7 +87,7 @@ def _charge(reading: Reading, charge: Json, fields: Fields) -> Reading:
     """A charge that only reserves the money (`captured` false) is no sale; `charge.captured` follows."""
     reading = replace(
         reading,
-        references=fields.references([_id(charge.get("payment_intent")), charge.get("id")]),
+        references=_names(charge, fields, _id(charge.get("payment_intent")), charge.get("id")),
         merchant_reference=_from_metadata(charge, fields),
     )
     if reading.type == "charge.refunded":
@@ -109,7 +109,7 @@ def _charge(reading: Reading, charge: Json, fields: Fields) -> Reading:
 def _session(reading: Reading, session: Json, fields: Fields) -> Reading:
     reading = replace(
         reading,
-        references=fields.references([_id(session.get("payment_intent")), session.get("id")]),
+        references=_names(session, fields, _id(session.get("payment_intent")), session.get("id")),
         merchant_reference=fields.optional(session.get("client_reference_id"), "merchant_reference")
         or _from_metadata(session, fields),
     )
@@ -214,6 +214,13 @@ def _amount(reading: Reading, obj: Json, name: str, fields: Fields) -> Reading:
     if amount is not None and code in _TWO_DECIMALS_TOO_FEW:
         amount *= 100
     return replace(reading, amount=amount, currency=code)
+
+
+def _names(obj: Json, fields: Fields, *names: object) -> tuple[str, ...]:
+    """The names of the payment; the object's own id must be among them."""
+    if obj.get("id") is None:
+        fields.note("payment_id_missing")
+    return fields.references(names)
 
 
 def _id(value: object) -> object:

@@ -49,9 +49,7 @@ def verify(call: Call, config: Config) -> str:
 
 def _signature(header: str) -> tuple[str, list[bytes]]:
     """The timestamp as written, since that text is signed, and every `v1`; other schemes are noise."""
-    pairs = [
-        (name.strip(), value.strip()) for name, _, value in (p.partition("=") for p in header.split(","))
-    ]
+    pairs = [(name.strip(), value.strip()) for name, _, value in (p.partition("=") for p in header.split(","))]
     stamps = [value for name, value in pairs if name == "t"]
     if len(stamps) != 1 or _SECONDS.match(stamps[0]) is None:
         raise Rejected("signature_malformed")

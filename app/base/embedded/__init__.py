@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, urlencode
 
-from app.base.embedded import locks, places, server
+from app.base.embedded import locks, making, places, server
 from app.base.embedded.account import EmbeddedError, server_account
 from app.base.embedded.bootstrap import DATABASE, OWNER, SERVICE, bootstrap
 
@@ -54,7 +54,7 @@ class Cluster:
 class _Use:
     """That this process uses a cluster."""
 
-    cluster: server.Cluster
+    cluster: making.Cluster
     hold: locks.Hold
 
 
@@ -74,10 +74,10 @@ def start(data_dir: Path) -> Cluster:
         with locks.deciding(home) as lock:
             known = _uses.get(data_dir)
             hold = known.hold if known else locks.Hold(home)
-            found: server.Cluster | None = None
+            found: making.Cluster | None = None
             try:
                 found = server.Cluster(home, places.programs(account), places.socket_dir(home, account), account)
-                server.ensure_made(found, lock)
+                making.ensure_made(found, lock)
                 socket_dir = server.ensure_running(found)
                 bootstrap(_url(socket_dir, "postgres", "postgres"), found.log)
             except BaseException:
@@ -118,7 +118,7 @@ def _leave() -> None:
         _log.warning("%s", error)
 
 
-def _try_stop(cluster: server.Cluster) -> None:
+def _try_stop(cluster: making.Cluster) -> None:
     """After a failed start; the failure is what matters, and a foreign server is not ours to stop."""
     try:
         running = server.look(cluster)

@@ -1,64 +1,21 @@
-"""One cluster: made once, started, looked at, stopped. Called under `locks.deciding`."""
+"""One server: started, joined, looked at, stopped. Called under `locks.deciding`."""
 
 import os
 import shlex
-import shutil
+import socket
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from app.base.embedded.account import Account, EmbeddedError, last_lines, name_of
-from app.base.embedded.places import CLUSTER, is_private
+from app.base.embedded.account import EmbeddedError, last_lines
+from app.base.embedded.making import Cluster, refresh_settings
+from app.base.embedded.places import SOCKET, is_private
 
-MAJOR: Final = "18"
 PORT: Final = 5432  # of the socket's name; no port is opened
 START_WITHIN: Final = 60.0  # seconds; recovery after a crash takes its time
 _LONGEST_LOG: Final = 10 * 1024 * 1024
-
-SETTINGS: Final = """\
-# Written by Razão at every start. Your own settings belong in postgresql.conf, below its include: they win.
-fsync = on                      # a webhook's 200 means: on the disk
-synchronous_commit = on
-full_page_writes = on
-max_connections = 100
-shared_buffers = 128MB
-unix_socket_permissions = 0700  # beside the directory's own 0700
-timezone = 'UTC'
-log_timezone = 'UTC'
-log_line_prefix = '%m [%p] %u@%d '
-jit = off                       # many small statements, none that compiling would speed up
-"""
-HBA: Final = """\
-# No line for TCP: nobody gets in that way. On the socket everybody is trusted, because getting to it is the
-# check: its directory is 0700, so whoever comes is root or the user who owns the data files anyway. (`peer`
-# would want the system user's name to be the role's, and one user comes here under several roles.)
-local all         all trust
-local replication all trust
-"""
-INCLUDE: Final = """
-
-# Razão's settings, written anew at every start. Put yours below this line: they win.
-include_if_exists = 'razao.conf'
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class Cluster:
-    """Where one server's things are, and who it runs as."""
-
-    home: Path
-    programs: Path
-    socket_dir: Path
-    account: Account
-
-    @property
-    def files(self) -> Path:
-        return self.home / CLUSTER
-
-    @property
-    def log(self) -> Path:
-        return self.home / "server.log"
+_NO_PROCESS: Final = 2**31 - 2  # above every kernel's highest process number
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,61 +27,6 @@ class Running:
     socket_dir: str
     listens: str
     status: str
-
-
-def ensure_made(cluster: Cluster, lock: int) -> None:
-    """Make the cluster if there is none: aside, then renamed, so that half a cluster is never taken for one.
-
-    initdb keeps the lock open: should we be killed, the next start waits for it before it clears up.
-    """
-    files, account = cluster.files, cluster.account
-    if (files / "PG_VERSION").exists():
-        _check(files, account)
-        return
-    if files.exists() and any(files.iterdir()):
-        raise EmbeddedError(f"{files} is neither empty nor a database: move it away, or set RAZAO_DATA_DIR")
-    half = files.with_name(f"{CLUSTER}.new")
-    shutil.rmtree(half, ignore_errors=True)
-    try:
-        half.mkdir(mode=0o700)
-        if account.other:
-            os.chown(half, account.uid, account.gid)
-        code, said = account.run(
-            *(cluster.programs / "initdb", "--pgdata", half, "--username=postgres", "--auth=trust"),
-            *("--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"),
-            *("--data-checksums", "--no-instructions"),
-            keep_open=(lock,),
-        )
-        if code:
-            shutil.rmtree(half, ignore_errors=True)
-            raise EmbeddedError(f"the database could not be made in {files} ({last_lines(said)})")
-        _write(half / "razao.conf", SETTINGS, account)
-        _write(half / "pg_hba.conf", HBA, account)
-        conf = half / "postgresql.conf"
-        _write(conf, conf.read_text() + INCLUDE, account)
-        half.rename(files)
-        _sync(cluster.home)
-    except OSError as error:
-        raise EmbeddedError(f"the database could not be made in {files} ({error.strerror}): mend that first") from None
-
-
-def _check(files: Path, account: Account) -> None:
-    owner = files.stat().st_uid
-    if owner != account.uid:
-        raise EmbeddedError(
-            f"the database in {files} belongs to user {name_of(owner)}, but here PostgreSQL runs as "
-            f"{account.name}: run Razão as the user who made it, "
-            f"or give it over with chown -R {account.name} {files}"
-        )
-    try:
-        version = (files / "PG_VERSION").read_text().strip()
-    except OSError as error:
-        raise EmbeddedError(f"the database in {files} cannot be read ({error.strerror})") from None
-    if version != MAJOR:
-        raise EmbeddedError(
-            f"the database in {files} was made by PostgreSQL {version}, and this Razão brings {MAJOR}: "
-            f"upgrade it with pg_upgrade, or dump it there and restore it here"
-        )
 
 
 def ensure_running(cluster: Cluster) -> Path:
@@ -147,7 +49,7 @@ def ensure_running(cluster: Cluster) -> Path:
 
 
 def look(cluster: Cluster) -> Running | None:
-    """The live server of these files, if any. What a dead one left, is cleared away."""
+    """The live server of these files, if any."""
     path = cluster.files / "postmaster.pid"
     try:
         lines = [line.strip() for line in path.read_text().splitlines()]
@@ -155,9 +57,7 @@ def look(cluster: Cluster) -> Running | None:
     except (FileNotFoundError, IndexError, ValueError):
         return None
     if not _is_server(pid, cluster.files):
-        # The number may belong to a process of ours by now (small numbers come back in containers):
-        # PostgreSQL would take that for its postmaster and refuse to start.
-        path.unlink(missing_ok=True)
+        _pronounce_dead(cluster, path, pid)
         return None
     lines += [""] * 8
     return Running(pid, port=lines[3], socket_dir=lines[4], listens=lines[5], status=lines[7])
@@ -175,6 +75,31 @@ def _is_server(pid: int, files: Path) -> bool:
     except OSError:
         return False
     return True
+
+
+def _pronounce_dead(cluster: Cluster, path: Path, pid: int) -> None:
+    """See to what PostgreSQL would misread in the postmaster.pid of a server that is no more.
+
+    The number may be another process's by now (in containers small numbers come back), which PostgreSQL would take
+    for its postmaster. Only the number is replaced: by the rest of the file it knows backends that outlived it.
+    And a server in another container is out of sight, but its socket answers.
+    """
+    with socket.socket(socket.AF_UNIX) as probe:
+        probe.settimeout(5)
+        if probe.connect_ex(str(cluster.socket_dir / SOCKET)) == 0:
+            raise EmbeddedError(
+                f"the database in {cluster.files} is in use by a server out of sight (another container?): stop that "
+                f"one, or let both use one PostgreSQL through RAZAO_DATABASE_URL"
+            )
+    try:
+        os.kill(pid, 0)
+    except OSError:
+        return
+    with open(path, "r+", opener=_owner_only) as file:
+        rest = file.read().split("\n", 1)[1:]
+        file.seek(0)
+        file.write("\n".join([str(_NO_PROCESS), *rest]))
+        file.truncate()
 
 
 def _own_socket_dir(cluster: Cluster, running: Running) -> Path:
@@ -200,11 +125,7 @@ def _own_socket_dir(cluster: Cluster, running: Running) -> Path:
 
 def _launch(cluster: Cluster, give_up: float) -> None:
     """One try. Returns also when another look is worth it: another start won, or backends still end."""
-    try:
-        if (cluster.files / "razao.conf").read_text() != SETTINGS:
-            _write(cluster.files / "razao.conf", SETTINGS, cluster.account)
-    except FileNotFoundError:
-        _write(cluster.files / "razao.conf", SETTINGS, cluster.account)
+    refresh_settings(cluster)
     remaining = max(1, round(give_up - time.monotonic()))
     # pg_ctl passes these through a shell. They stand on the command line because they are no matter of taste.
     options = f"-c listen_addresses= -p {PORT} -k {shlex.quote(str(cluster.socket_dir))}"
@@ -248,26 +169,3 @@ def stop(cluster: Cluster) -> None:
 
 def _owner_only(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_NOFOLLOW, 0o600)
-
-
-def _write(path: Path, text: str, account: Account) -> None:
-    """Replace a file of the cluster in one step, following no link that is planted there."""
-    new = path.with_name(f"{path.name}.new")
-    new.unlink(missing_ok=True)
-    fd = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    with os.fdopen(fd, "w", encoding="utf-8") as file:
-        if account.other:
-            os.fchown(fd, account.uid, account.gid)
-        file.write(text)
-        file.flush()
-        os.fsync(fd)
-    new.replace(path)
-    _sync(path.parent)
-
-
-def _sync(directory: Path) -> None:
-    fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)

@@ -1,0 +1,221 @@
+"""Stored events: kept exactly once with their bytes, claimed by one worker at a time, decided in an append-only log.
+
+Owns the tables intake.event, delivery, queue, decision and standing. Refuses to change what was received.
+"""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+
+from psycopg.types.json import Jsonb
+
+from app.base.db import Connection
+from app.base.sql import Queries
+from app.providers.contract import Call, Fact, Reading
+
+SQL: Final = Queries(__package__ or "app.intake")
+
+_REFS_SEPARATOR: Final = "\x1f"  # adapters refuse control characters in references
+ATTEMPTS_BEFORE_FAILED: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What the provider is told of one event: our id, and whether this was its first delivery."""
+
+    event_id: int
+    new: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEvent:
+    """One event as the confirmation reads it. Minor units; times aware; `occurred_at` falls back to the reception."""
+
+    id: int
+    endpoint_id: int
+    slug: str
+    unmatched: str
+    key: str
+    type: str
+    fact: str
+    refs: list[str]
+    merchant_reference: str | None
+    amount: int | None
+    currency: str | None
+    fee: int | None
+    occurred_at: datetime
+    provider_refund_id: str | None
+    cumulative: bool
+    dispute_id: str | None
+    reverses_chargeback: bool
+    test: bool
+    unreadable: str | None
+    review: str | None
+    received_at: datetime
+
+    @property
+    def moves_money(self) -> bool:
+        """Whether it is understood, real, and says something about money."""
+        return not (self.unreadable or self.test or self.review) and self.fact != Fact.INFORMATIONAL
+
+
+@dataclass(slots=True)
+class Decision:
+    """What was done with an event, and why: status and reason code, and what it refers to (DESIGN section 2)."""
+
+    event_id: int
+    status: str
+    reason: str
+    payment_id: int | None = None
+    caused_by: int | None = None
+    entry_id: int | None = None
+    detail: dict[str, Any] = field(default_factory=dict)
+
+
+def receive(
+    conn: Connection,
+    endpoint_id: int,
+    call: Call,
+    readings: Sequence[Reading],
+    *,
+    secret_label: str,
+    remote_address: str | None,
+) -> list[Receipt]:
+    """Stores the readings of one authentic call; returns a receipt for each, in their order.
+
+    One statement when all are new, a second for those that were there: run on a connection in autocommit, so that
+    the second sees what the first waited for.
+    """
+    digest = hashlib.sha256(call.body).digest()
+    kept_headers = Jsonb([[name, value] for name, value in call.headers])
+    first_of_key = {reading.key: reading for reading in reversed(readings)}
+    distinct = list(first_of_key.values())
+    arrival = {
+        "received_at": call.received_at,
+        "remote_address": remote_address,
+        "secret_label": secret_label,
+        "body_sha256": digest,
+        "body": call.body,
+        "headers": kept_headers,
+    }
+    rows = conn.execute(SQL["receive"], _columns(endpoint_id, distinct, arrival)).fetchall()
+    new = {key: event_id for event_id, key, _ in rows}
+    again = [reading for reading in distinct if reading.key not in new]
+    known: dict[str, int] = {}
+    if again:
+        rows = conn.execute(SQL["deliver_again"], _columns(endpoint_id, again, arrival)).fetchall()
+        known = {key: event_id for event_id, key, _ in rows}
+    return [
+        Receipt(new[reading.key], new=True) if reading.key in new else Receipt(known[reading.key], new=False)
+        for reading in readings
+    ]
+
+
+def reject(conn: Connection, endpoint_id: int, reason: str, remote_address: str | None) -> None:
+    """Notes that a call proved nothing; the log of an endpoint is bounded."""
+    conn.execute(SQL["reject"], {"endpoint_id": endpoint_id, "reason": reason, "remote_address": remote_address})
+
+
+def claim(conn: Connection, limit: int) -> list[StoredEvent]:
+    """Up to `limit` due events, held until this transaction ends."""
+    return [StoredEvent(*row) for row in conn.execute(SQL["claim"], {"limit": limit}).fetchall()]
+
+
+def claim_one(conn: Connection, event_id: int) -> StoredEvent | None:
+    """That queued event, held; None when it is gone or another worker has it."""
+    if conn.execute(SQL["claim_one"], {"event_id": event_id}).fetchone() is None:
+        return None
+    return next(iter(get_events(conn, [event_id])), None)
+
+
+def get_events(conn: Connection, event_ids: Sequence[int]) -> list[StoredEvent]:
+    """Those events, in order of id."""
+    rows = conn.execute(SQL["get_events"], {"event_ids": list(event_ids)}).fetchall()
+    return [StoredEvent(*row) for row in rows]
+
+
+def record_decisions(conn: Connection, decisions: Sequence[Decision], actor: str) -> None:
+    """Appends the decisions and moves each event's standing."""
+    conn.execute(
+        SQL["record_decisions"],
+        {
+            "event_id": [decision.event_id for decision in decisions],
+            "status": [decision.status for decision in decisions],
+            "reason": [decision.reason for decision in decisions],
+            "payment_id": [decision.payment_id for decision in decisions],
+            "caused_by": [decision.caused_by for decision in decisions],
+            "entry_id": [decision.entry_id for decision in decisions],
+            "detail": [Jsonb(decision.detail) for decision in decisions],
+            "actor": [actor] * len(decisions),
+        },
+    )
+
+
+def standing(conn: Connection, event_id: int) -> tuple[str, int | None] | None:
+    """Where the event stands: (status, payment id); None while it is undecided."""
+    return conn.execute(SQL["standing"], {"event_id": event_id}).fetchone()
+
+
+def count_redelivery(conn: Connection, event_id: int) -> None:
+    """Counts that a person or a key had this event decided again."""
+    conn.execute(SQL["count_redelivery"], {"event_id": event_id})
+
+
+def enqueue(conn: Connection, event_ids: Iterable[int]) -> None:
+    """Queues events for the worker again."""
+    ids = sorted(event_ids)
+    if ids:
+        conn.execute(SQL["enqueue"], {"event_ids": ids})
+
+
+def enqueue_waiting(conn: Connection, payment_ids: Iterable[int], disputed_ids: Iterable[int]) -> int:
+    """Queues the events that wait for these payments (`disputed_ids`: those just disputed); returns how many."""
+    ids = sorted(payment_ids)
+    if not ids:
+        return 0
+    wanted = {"payment_ids": ids, "disputed_ids": sorted(disputed_ids)}
+    return len(conn.execute(SQL["enqueue_waiting"], wanted).fetchall())
+
+
+def dequeue(conn: Connection, event_ids: Sequence[int]) -> None:
+    """Takes decided events off the queue."""
+    conn.execute(SQL["dequeue"], {"event_ids": list(event_ids)})
+
+
+def put_off(conn: Connection, event_id: int) -> int:
+    """Tries the event again later, with backoff and jitter; returns how often it was tried."""
+    row = conn.execute(SQL["put_off"], {"event_id": event_id}).fetchone()
+    return row[0] if row else 0
+
+
+def backlog(conn: Connection) -> tuple[int, float]:
+    """How many events are due (counted up to 10,000) and the seconds that the oldest has waited."""
+    count, age = conn.execute(SQL["backlog"]).fetchall()[0]
+    return count, age
+
+
+def _columns(endpoint_id: int, readings: Sequence[Reading], arrival: dict[str, Any]) -> dict[str, list[Any]]:
+    count = len(readings)
+    return {
+        "endpoint_id": [endpoint_id] * count,
+        "event_key": [reading.key for reading in readings],
+        "type": [reading.type for reading in readings],
+        "fact": [reading.fact.value for reading in readings],
+        "refs": [_REFS_SEPARATOR.join(reading.references) for reading in readings],
+        "merchant_reference": [reading.merchant_reference for reading in readings],
+        "amount": [reading.amount for reading in readings],
+        "currency": [reading.currency for reading in readings],
+        "fee": [reading.fee for reading in readings],
+        "occurred_at": [reading.occurred_at for reading in readings],
+        "provider_refund_id": [reading.refund_id for reading in readings],
+        "cumulative": [reading.cumulative for reading in readings],
+        "dispute_id": [reading.dispute_id for reading in readings],
+        "reverses_chargeback": [reading.reverses_chargeback for reading in readings],
+        "account": [reading.account for reading in readings],
+        "test": [reading.test for reading in readings],
+        "unreadable": [reading.unreadable for reading in readings],
+        "review": [getattr(reading, "review", None) for reading in readings],
+        **{name: [value] * count for name, value in arrival.items()},
+    }

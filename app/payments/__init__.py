@@ -1,0 +1,1 @@
+"""The payment: what is expected, its names, its state and the lock on it; confirmation and refunds both stand on it."""

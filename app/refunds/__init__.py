@@ -1,0 +1,1 @@
+"""Refunds and chargebacks: money going back, once, whoever reports it and however often."""
