@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from app.providers import registry, signing
+from app.providers.body import same_text
 from app.providers.contract import Call, Config, Fact, Reading, Rejected, Secret
 from app.providers.samples import SAMPLES, Case
 
@@ -122,6 +123,13 @@ def test_an_empty_secret_never_matches(name):
     config = replace(CONFIG, secrets=(Secret("empty", ""),))
     call = signed(name, body_of(name), secret="")
     assert refused(name, call, config)
+
+
+def test_nothing_equals_an_unset_secret():
+    assert not same_text("", "")
+    assert same_text("ç", "ç")
+    assert same_text("ç", "\xc3\xa7")
+    assert not same_text("?", "€")
 
 
 @each
