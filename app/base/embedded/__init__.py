@@ -71,17 +71,20 @@ def start(data_dir: Path) -> Cluster:
     with _guard:
         account = server_account()
         home = places.home_of(data_dir, account)
+        programs, socket_dir = places.programs(account), places.socket_dir(home, account)
+        found = making.Cluster(home, programs, socket_dir, account)
         with locks.deciding(home) as lock:
             known = _uses.get(data_dir)
+            if known is not None and not known.hold.is_in(home):
+                known.hold.forget()  # somebody removed the directory and what it held
+                known = None
             hold = known.hold if known else locks.Hold(home)
-            found: making.Cluster | None = None
             try:
-                found = server.Cluster(home, places.programs(account), places.socket_dir(home, account), account)
                 making.ensure_made(found, lock)
                 socket_dir = server.ensure_running(found)
                 bootstrap(_url(socket_dir, "postgres", "postgres"), found.log)
             except BaseException:
-                if known is None and hold.release() and found is not None:
+                if known is None and hold.release():
                     _try_stop(found)
                 raise
             _uses[data_dir] = _Use(found, hold)

@@ -6,6 +6,7 @@ as us. Nothing of our environment reaches them: no master key, no PGPORT that wo
 
 import os
 import pwd
+import re
 import shutil
 import subprocess
 import tempfile
@@ -16,6 +17,10 @@ from typing import IO, Any
 from app.base.errors import ConfigurationError
 
 SYSTEM_USER = "razao-pg"
+
+
+_COMPLAINT = re.compile(r"FATAL|PANIC|ERROR|error:|could not|invalid|unrecognized|syntax")
+_STAMP = re.compile(r"^[-\d]+ [:.\d]+ \w+ \[\d+\] \S+ \w+:\s+")  # what log_line_prefix puts before, and the level
 
 
 class EmbeddedError(ConfigurationError):
@@ -114,6 +119,6 @@ def _add_system_user() -> pwd.struct_passwd:
 
 def last_lines(said: str, count: int = 3) -> str:
     """The end of what a program said, as one line; its complaints rather than its chatter."""
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
-    complaints = [ln for ln in lines if any(w in ln for w in ("FATAL", "PANIC", "ERROR", "error:", "could not"))]
+    lines = [_STAMP.sub("", line.strip()) for line in said.splitlines() if line.strip()]
+    complaints = [line for line in lines if _COMPLAINT.search(line) and not line.startswith("pg_ctl:")]
     return "; ".join((complaints or lines)[-count:]) or "it said nothing"

@@ -44,6 +44,13 @@ class Hold:
         self._fd = _open(directory / IN_USE)
         fcntl.flock(self._fd, fcntl.LOCK_SH)  # waits for nothing: alone is only whoever decides
 
+    def is_in(self, directory: Path) -> bool:
+        """Whether the file is still the one that others see there."""
+        try:
+            return os.path.samestat(os.fstat(self._fd), (directory / IN_USE).stat())
+        except FileNotFoundError:
+            return False
+
     def release(self) -> bool:
         """Let go; whether nobody else held it. True until `deciding` ends, as holds are taken under it."""
         last = _lock(self._fd, fcntl.LOCK_EX)

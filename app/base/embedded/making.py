@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from app.base.embedded.account import Account, EmbeddedError, last_lines, name_of
+from app.base.embedded.account import Account, EmbeddedError, last_lines
 from app.base.embedded.places import CLUSTER
 
 MAJOR: Final = "18"
@@ -63,7 +63,7 @@ def ensure_made(cluster: Cluster, lock: int) -> None:
     initdb keeps the lock open: should we be killed, the next start waits for it before it clears up.
     """
     files, account = cluster.files, cluster.account
-    if files.exists() and _is_cluster(files, account):
+    if files.exists() and _is_cluster(files):
         return
     half = files.with_name(f"{CLUSTER}.new")
     shutil.rmtree(half, ignore_errors=True)
@@ -90,15 +90,8 @@ def ensure_made(cluster: Cluster, lock: int) -> None:
         raise EmbeddedError(f"the database could not be made in {files} ({error.strerror}): mend that first") from None
 
 
-def _is_cluster(files: Path, account: Account) -> bool:
+def _is_cluster(files: Path) -> bool:
     """A cluster that we can run; False for an empty directory; raises for anything else."""
-    owner = files.stat().st_uid
-    if owner != account.uid:
-        raise EmbeddedError(
-            f"the database in {files} belongs to user {name_of(owner)}, but here PostgreSQL runs as "
-            f"{account.name}: run Razão as the user who made it, "
-            f"or give it over with chown -R {account.name} {files}"
-        )
     try:
         if not any(files.iterdir()):
             return False

@@ -30,6 +30,7 @@ def home_of(data_dir: Path, account: Account) -> Path:
     made = _make(data_dir)
     with locks.deciding(data_dir):
         link = data_dir / CLUSTER
+        _check_owner(link, account)
         if link.is_symlink():
             return _linked(link)
         if account.other and not _let_in(data_dir, account, made=made):
@@ -43,6 +44,16 @@ def home_of(data_dir: Path, account: Account) -> Path:
             link.symlink_to(home / CLUSTER)
             return home
     return data_dir
+
+
+def _check_owner(files: Path, account: Account) -> None:
+    """PostgreSQL wants its files to be its user's; better said here than after half of the way."""
+    owner = files.stat().st_uid if files.exists() else account.uid
+    if owner != account.uid:
+        raise EmbeddedError(
+            f"the database in {files} belongs to user {name_of(owner)}, but here PostgreSQL runs as {account.name}: "
+            f"run Razão as the user who made it, or give it over with chown -R {account.name} {files}"
+        )
 
 
 def _make(data_dir: Path) -> bool:

@@ -4,6 +4,7 @@ import os
 import shlex
 import socket
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -53,19 +54,21 @@ def look(cluster: Cluster) -> Running | None:
     path = cluster.files / "postmaster.pid"
     try:
         lines = [line.strip() for line in path.read_text().splitlines()]
-        pid = abs(int(lines[0]))  # negative: a single-user session
+        pid = abs(number := int(lines[0]))
     except (FileNotFoundError, IndexError, ValueError):
         return None
     if not _is_server(pid, cluster.files):
-        _pronounce_dead(cluster, path, pid)
+        _pronounce_dead(path, pid)
         return None
     lines += [""] * 8
+    if number < 0:  # postgres --single: no socket, and nobody else while it lasts
+        return Running(pid, port="", socket_dir="", listens="", status="ready")
     return Running(pid, port=lines[3], socket_dir=lines[4], listens=lines[5], status=lines[7])
 
 
 def _is_server(pid: int, files: Path) -> bool:
     """A postmaster works in its data directory, from before it writes postmaster.pid until its end."""
-    if Path("/proc/self/cwd").exists():
+    if Path("/proc/self").is_dir():
         try:
             return Path(f"/proc/{pid}/cwd").samefile(files)
         except OSError:  # gone, a zombie, or another user's: then not the server of files that are ours
@@ -77,20 +80,13 @@ def _is_server(pid: int, files: Path) -> bool:
     return True
 
 
-def _pronounce_dead(cluster: Cluster, path: Path, pid: int) -> None:
+def _pronounce_dead(path: Path, pid: int) -> None:
     """See to what PostgreSQL would misread in the postmaster.pid of a server that is no more.
 
-    The number may be another process's by now (in containers small numbers come back), which PostgreSQL would take
-    for its postmaster. Only the number is replaced: by the rest of the file it knows backends that outlived it.
-    And a server in another container is out of sight, but its socket answers.
+    The number may be another process's by now (in containers small numbers come back) or a zombie's, which
+    PostgreSQL would take for its postmaster and refuse to start. Only the number is replaced: by the rest of the
+    file PostgreSQL knows backends that outlived their server, and waits for them.
     """
-    with socket.socket(socket.AF_UNIX) as probe:
-        probe.settimeout(5)
-        if probe.connect_ex(str(cluster.socket_dir / SOCKET)) == 0:
-            raise EmbeddedError(
-                f"the database in {cluster.files} is in use by a server out of sight (another container?): stop that "
-                f"one, or let both use one PostgreSQL through RAZAO_DATABASE_URL"
-            )
     try:
         os.kill(pid, 0)
     except OSError:
@@ -123,8 +119,31 @@ def _own_socket_dir(cluster: Cluster, running: Running) -> Path:
     )
 
 
+def _clear_socket(cluster: Cluster) -> bool:
+    """Remove what a dead server left at the socket, as PostgreSQL may take its number there for alive, too.
+
+    A server that answers there, though no process in sight works on these files, is in another container, or lost
+    its files. False: in that very moment one came into sight.
+    """
+    path = cluster.socket_dir / SOCKET
+    with socket.socket(socket.AF_UNIX) as probe:
+        probe.settimeout(5)
+        answers = probe.connect_ex(str(path)) == 0
+    if answers and look(cluster) is None:
+        raise EmbeddedError(
+            f"the socket {path} is in use by a server out of sight: if it is in another container, stop that one, or "
+            f"let both use one PostgreSQL through RAZAO_DATABASE_URL; if its files were removed, it ends in a minute"
+        )
+    if not answers:
+        for left in (path, path.with_name(f"{SOCKET}.lock")):
+            left.unlink(missing_ok=True)
+    return not answers
+
+
 def _launch(cluster: Cluster, give_up: float) -> None:
     """One try. Returns also when another look is worth it: another start won, or backends still end."""
+    if not _clear_socket(cluster):
+        return
     refresh_settings(cluster)
     remaining = max(1, round(give_up - time.monotonic()))
     # pg_ctl passes these through a shell. They stand on the command line because they are no matter of taste.
@@ -165,6 +184,9 @@ def stop(cluster: Cluster) -> None:
     )
     if code and look(cluster) is not None:
         raise EmbeddedError(f"the database in {cluster.files} did not stop ({last_lines(said)}): see {cluster.log}")
+    if cluster.socket_dir.parent != cluster.home:
+        with suppress(OSError):
+            cluster.socket_dir.rmdir()
 
 
 def _owner_only(path: str, flags: int) -> int:
