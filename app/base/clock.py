@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 
 def now() -> datetime:
-    """This instant, aware, in UTC."""
+    """The instant it is now, aware, in UTC."""
     return datetime.now(UTC)
 
 

@@ -24,7 +24,8 @@ class Vault:
     def __init__(self, master_key: str) -> None:
         if len(master_key) < SHORTEST_MASTER_KEY:
             raise ConfigurationError(
-                f"RAZAO_MASTER_KEY is shorter than {SHORTEST_MASTER_KEY} characters; make one with: openssl rand -base64 32"
+                f"RAZAO_MASTER_KEY is shorter than {SHORTEST_MASTER_KEY} characters; "
+                "make one with: openssl rand -base64 32"
             )
         self._master_key = master_key.encode()
         self._fernet = Fernet(base64.urlsafe_b64encode(self.derive("secrets at rest")))

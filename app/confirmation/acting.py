@@ -1,4 +1,4 @@
-"""What people and keys may have done again or otherwise: re-deliver, accept, dismiss, confirm by hand. Same path, same guards.
+"""What people and keys may do: re-deliver, accept, dismiss, confirm by hand. Same path, same guards.
 
 Every act leaves an audit record in its transaction.
 """
@@ -19,7 +19,7 @@ from app.payments.state import EXPECTED, Payment, lock_payments
 
 
 def redeliver(conn: Connection, event_id: int, *, act: Act, zone: ZoneInfo) -> tuple[Decision, bool]:
-    """Has a stored event decided again, as if it had just arrived; returns the decision, and whether others were queued.
+    """Has a stored event decided again, as if it had just arrived; returns the decision and whether others were queued.
 
     Safe to press: an effect that exists is not repeated, missing access is restored. Refusal: event_not_found (404).
     """

@@ -1,4 +1,4 @@
-"""Confirms a set of stored events in the caller's transaction: the same fixed number of statements for one or five hundred.
+"""Confirms a set of stored events in the caller's transaction: as many statements for one as for five hundred.
 
 find and lock names and payments -> hold balances -> decide each event in order of arrival (pure) -> write the plan
 -> write the decisions -> off the queue -> what waited has its turn.
@@ -61,7 +61,7 @@ def _decide_and_teach(plan: Plan, found: Found, event: StoredEvent) -> Decision:
     if found.payment and found.new_names and event.moves_money and decision.status in _TEACHES:
         plan.named |= dict.fromkeys(found.new_names, found.payment.id)
         if event.refs:
-            found.payment.has_provider_name = True
+            found.payment.provider_names.update(event.refs)
             if found.payment.provider_ref is None:
                 found.payment.provider_ref = event.refs[0]
                 plan.change(found.payment)

@@ -32,8 +32,8 @@ def decide(plan: Plan, found: Found, event: StoredEvent) -> Decision:
         if event.fact == Fact.EXPIRED:
             return Decision(event.id, "ignored", "expired_unknown")
         return Decision(event.id, "unmatched", "payment_unknown")
-    if found.by_reference_alone and found.payment.has_provider_name:
-        # The merchant's reference repeats, but the provider means another charge: perhaps the customer really paid twice.
+    if found.by_reference_alone and found.payment.is_another_charge(event.refs):
+        # The merchant's reference repeats, but the provider means another charge: perhaps somebody really paid twice.
         return Decision(event.id, "review", "second_charge", found.payment.id, found.payment.paid_by_event)
     return _decide_about(plan, found.payment, event)
 

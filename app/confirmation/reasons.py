@@ -125,8 +125,8 @@ SENTENCES: Final[dict[str, tuple[str, str]]] = {
         "Em revisão: os estornos chegariam a {seen}, mais do que resta ({remaining}). Nada foi lançado.",
     ),
     "chargeback_exceeds_payment": (
-        "For review: {seen} is disputed, more than remains ({remaining}); perhaps it was refunded before. Nothing was posted.",
-        "Em revisão: {seen} foi contestado, mais do que resta ({remaining}); talvez já tenha sido estornado. Nada foi lançado.",
+        "For review: {seen} is disputed, more than remains ({remaining}); perhaps it was refunded. Nothing was posted.",
+        "Em revisão: {seen} foi contestado, mais do que resta ({remaining}); talvez já estornado. Nada foi lançado.",
     ),
     "chargeback_after_refund": (
         "For review: a dispute without an amount, after a partial refund. A person must say how much it is about.",
@@ -139,6 +139,10 @@ SENTENCES: Final[dict[str, tuple[str, str]]] = {
     "refund_failed_at_provider": (
         "For review: the provider says that a refund failed. If it is booked, post a correction.",
         "Em revisão: o provedor diz que um estorno falhou. Se foi lançado, faça a correção.",
+    ),
+    "payment_of_a_reusable_link": (
+        "For review: paid through a reusable link that names no single payment. A person must say what it pays.",
+        "Em revisão: pago por um link reutilizável, que não identifica um pagamento. Uma pessoa diz o que ele paga.",
     ),
     "cash_receipt_undone": (
         "For review: a manual receipt in cash was undone at the provider. If it is booked, post a correction.",

@@ -97,7 +97,7 @@ def rotate(conn: Connection, vault: Vault, *, slug: str, secrets: Sequence[Secre
 
 
 def retire_old(conn: Connection, *, slug: str) -> list[str]:
-    """Ends every secret but the newest of each label; returns the labels of those ended. Refusal: endpoint_not_found."""
+    """Ends all secrets but the newest of each label; returns the labels of those ended. Refusal: endpoint_not_found."""
     rows = conn.execute(SQL["retire_secrets"], {"endpoint_id": _id_of(conn, slug)}).fetchall()
     _announce(conn)
     return [row[0] for row in rows]

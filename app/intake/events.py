@@ -153,6 +153,12 @@ def record_decisions(conn: Connection, decisions: Sequence[Decision], actor: str
     )
 
 
+def find_ids(conn: Connection, *, status: str | None, slug: str | None, since: datetime | None) -> list[int]:
+    """The ids of the events that stand so, of that endpoint, received since then; each filter may be None."""
+    rows = conn.execute(SQL["find_ids"], {"status": status, "slug": slug, "since": since}).fetchall()
+    return [row[0] for row in rows]
+
+
 def standing(conn: Connection, event_id: int) -> tuple[str, int | None] | None:
     """Where the event stands: (status, payment id); None while it is undecided."""
     return conn.execute(SQL["standing"], {"event_id": event_id}).fetchone()

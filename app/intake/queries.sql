@@ -179,3 +179,14 @@ UPDATE intake.endpoint SET disabled_at = coalesce(disabled_at, now()) WHERE id =
 
 -- name: standing
 SELECT status, payment_id FROM intake.standing WHERE event_id = %(event_id)s;
+
+-- name: find_ids
+-- Events by where they stand, for a re-delivery of many.
+SELECT e.id
+FROM intake.event e
+LEFT JOIN intake.standing s ON s.event_id = e.id
+JOIN intake.endpoint p ON p.id = e.endpoint_id
+WHERE (%(status)s::text IS NULL OR s.status = %(status)s)
+  AND (%(slug)s::text IS NULL OR p.slug = %(slug)s)
+  AND (%(since)s::timestamptz IS NULL OR e.received_at >= %(since)s)
+ORDER BY e.id;

@@ -101,7 +101,7 @@ def accounts(conn: Connection, wanted: Iterable[AccountKey]) -> dict[AccountKey,
 def lock_balances(conn: Connection, account_ids: Iterable[int]) -> dict[int, int]:
     """What we owe on each of those accounts (credit positive), held until the transaction ends."""
     rows = conn.execute(SQL["lock_balances"], {"account_ids": sorted(account_ids)}).fetchall()
-    return {account_id: owed for account_id, owed in rows}
+    return dict(rows)
 
 
 def take_entry_ids(conn: Connection, count: int) -> list[int]:

@@ -4,7 +4,7 @@ Deciding is pure Python on state that is under lock; writing is a fixed number o
 payments. Owns the order of the writes; the database's constraints have the last word on every one of them.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any
@@ -165,9 +165,7 @@ def wake(conn: Connection, plan: Plan) -> bool:
 
 def _write_payments(conn: Connection, payments: list[Payment]) -> None:
     if payments:
-        columns = (
-            "id", "status", "amount", "refunded_amount", "charged_back_amount", "paid_at", "paid_by_event", "provider_ref",
-        )  # fmt: skip
+        columns = "id status amount refunded_amount charged_back_amount paid_at paid_by_event provider_ref".split()
         conn.execute(
             SQL["change_payments"],
             {name: [getattr(payment, name) for payment in payments] for name in columns},
@@ -176,9 +174,7 @@ def _write_payments(conn: Connection, payments: list[Payment]) -> None:
 
 def _write_refunds(conn: Connection, plan: Plan) -> None:
     if plan.refunds:
-        columns = (
-            "id", "payment_id", "amount", "source", "status", "reason", "refund_key", "actor", "event_id", "occurred_at",
-        )  # fmt: skip
+        columns = "id payment_id amount source status reason refund_key actor event_id occurred_at".split()
         conn.execute(SQL["record_refunds"], _transposed(columns, plan.refunds))
     if plan.confirmed_refunds:
         confirmed = sorted(plan.confirmed_refunds.items())
@@ -201,7 +197,7 @@ def _write_chargebacks(conn: Connection, plan: Plan) -> None:
         conn.execute(SQL["reverse_chargebacks"], _transposed(("payment_id", "cycle", "event_id", "reversed_at"), ends))
 
 
-def _transposed(columns: tuple[str, ...], rows: list[Any]) -> dict[str, list[Any]]:
+def _transposed(columns: Sequence[str], rows: list[Any]) -> dict[str, list[Any]]:
     return {name: [row[index] for row in rows] for index, name in enumerate(columns)}
 
 

@@ -90,7 +90,7 @@ SELECT payment_id, id, kind, party, abs(amount), event_id FROM ledger.entry WHER
 SELECT payment_id FROM payments.access_grant WHERE payment_id = ANY (%(ids)s);
 
 -- name: provider_names_of
-SELECT DISTINCT payment_id FROM payments.name WHERE payment_id = ANY (%(ids)s) AND kind = 'provider';
+SELECT payment_id, value FROM payments.name WHERE payment_id = ANY (%(ids)s) AND kind = 'provider';
 
 -- name: take_refund_ids
 SELECT nextval(pg_get_serial_sequence('payments.refund', 'id')) FROM generate_series(1, %(count)s);

@@ -1,4 +1,4 @@
-"""Registers expected payments: from the shop's application, from a person, or from an event where the endpoint allows it.
+"""Registers expected payments: from the shop's application, or from an event where the endpoint allows it.
 
 Owns what a registration must fulfil. A registration and its event meet on the payment's names, so that whichever
 comes second finds the other; events that waited are queued in the same transaction.
@@ -60,7 +60,7 @@ def register(conn: Connection, wanted: Registration) -> tuple[int, bool]:
 
 
 def register_many(conn: Connection, wanted: Sequence[Registration]) -> dict[str, int]:
-    """Registers payments whose reference is free; returns reference -> id of those. Their names are the caller's to give."""
+    """Registers payments whose reference is free; returns reference -> id. The caller gives them their names."""
     if not wanted:
         return {}
     rows = conn.execute(

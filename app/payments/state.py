@@ -86,7 +86,7 @@ class Payment:
     grant_resource: str | None
     paid_at: datetime | None
     paid_by_event: int | None
-    has_provider_name: bool = False
+    provider_names: set[str] = field(default_factory=set)
     has_grant: bool = False
     commissions: list[Commission] = field(default_factory=list)
     refunds: list[Refund] = field(default_factory=list)
@@ -103,6 +103,15 @@ class Payment:
     def sale(self) -> PostedEntry | None:
         """The entry of its sale, whoever is its party."""
         return next((entry for (kind, _), entry in self.entries.items() if kind == "sale"), None)
+
+    def is_another_charge(self, refs: Iterable[str]) -> bool:
+        """Whether the provider means another charge: of a kind (`pay_…`, `pi_…`) of which this payment has another.
+
+        A name of a new kind is a further name of the same money: AbacatePay's `char_…` and `bill_…` share nothing but
+        the merchant's reference.
+        """
+        kinds = {name.rpartition("_")[0] for name in self.provider_names}
+        return any(ref.rpartition("_")[0] in kinds and ref not in self.provider_names for ref in refs)
 
     @property
     def open_chargeback(self) -> Chargeback | None:
@@ -124,7 +133,7 @@ def lock_payments(conn: Connection, ids: Iterable[int]) -> dict[int, Payment]:
     if not wanted["ids"]:
         return {}
     found = {row[0]: Payment(*row) for row in conn.execute(SQL["lock_payments"], wanted).fetchall()}
-    # What follows is read in statements of their own: after the wait for the lock, with a snapshot that sees what was committed.
+    # What follows is read in statements of their own: after the wait for the lock, so that they see what was committed.
     for payment_id, *commission in conn.execute(SQL["commissions_of"], wanted).fetchall():
         found[payment_id].commissions.append(Commission(*commission))
     for payment_id, *refund in conn.execute(SQL["refunds_of"], wanted).fetchall():
@@ -137,6 +146,6 @@ def lock_payments(conn: Connection, ids: Iterable[int]) -> dict[int, Payment]:
         found[payment_id].entries[kind, party] = PostedEntry(entry_id, amount, event_id)
     for (payment_id,) in conn.execute(SQL["grants_of"], wanted).fetchall():
         found[payment_id].has_grant = True
-    for (payment_id,) in conn.execute(SQL["provider_names_of"], wanted).fetchall():
-        found[payment_id].has_provider_name = True
+    for payment_id, name in conn.execute(SQL["provider_names_of"], wanted).fetchall():
+        found[payment_id].provider_names.add(name)
     return found

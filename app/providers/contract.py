@@ -59,7 +59,7 @@ class Config:
     options: Mapping[str, str] = field(default_factory=dict)
 
 
-class Rejected(Exception):  # noqa: N818 - the word of the contract
+class Rejected(Exception):
     """The call did not prove where it comes from.
 
     `reason` is a stable code for the rejection log, never shown to the caller.

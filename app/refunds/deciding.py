@@ -109,7 +109,7 @@ def _decide_total(plan: Plan, payment: Payment, event: StoredEvent) -> Decision:
 
 
 def _already_booked(payment: Payment, amount: int) -> Refund | None:
-    """The refund in which this one is contained: a person's of the same amount, else a total's with that much unclaimed."""
+    """The refund that contains this one: a person's of the same amount, else a total's with that much unclaimed."""
     for refund in payment.refunds:
         if refund.source in {"operator", "api"} and refund.amount == amount and not refund.claimed:
             return refund

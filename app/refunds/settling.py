@@ -57,8 +57,8 @@ def refund(
 def commission_to_take_back(commission: int, paid: int, refunded_before: int, refunded_after: int) -> int:
     """The part of a commission that a refund takes back.
 
-    Of a commission c, once r of a payment p is refunded, c*r/p is back in all, rounded down; each refund takes back what
-    is missing to that. So parts add up exactly, in any number and order: at r = p all of c is back.
+    Of a commission c, once r of a payment p is refunded, c*r/p is back in all, rounded down; each refund takes back
+    what is missing to that. So parts add up exactly, in any number and order: at r = p all of c is back.
     """
     return commission * refunded_after // paid - commission * refunded_before // paid
 
@@ -66,13 +66,13 @@ def commission_to_take_back(commission: int, paid: int, refunded_before: int, re
 def open_chargeback(
     plan: Plan, payment: Payment, amount: int, *, at: datetime, event_id: int, dispute_id: str | None
 ) -> int:
-    """Plans that a disputed amount was withdrawn; returns the id of its entry. A top-up's is taken as a refund would."""
+    """Plans that a disputed amount was withdrawn; returns its entry's id. A top-up's is taken as a refund would."""
     reach = plan.wallet_reach(payment, amount) if payment.wallet else 0
     cycle = Chargeback(
         cycle=len(payment.chargebacks) + 1, amount=amount, wallet_part=reach, dispute_id=dispute_id,
         opened_event=event_id, opened_at=at,
     )  # fmt: skip
-    lines = (*_taken_from_payee(plan, payment, amount, CHARGEBACKS), Line(psp(payment.slug), -amount))
+    lines = (*_payee_lines(payment, amount, reach, CHARGEBACKS), Line(psp(payment.slug), -amount))
     payment.chargebacks.append(cycle)
     plan.chargebacks.append((payment.id, cycle))
     payment.charged_back_amount += amount
@@ -85,7 +85,7 @@ def open_chargeback(
 
 
 def reverse_chargeback(plan: Plan, payment: Payment, cycle: Chargeback, *, at: datetime, event_id: int) -> int:
-    """Plans that a chargeback was won: the same accounts get back exactly what each had given. Returns the entry's id."""
+    """Plans that a chargeback was won: each account gets back exactly what it had given. Returns the entry's id."""
     cycle.reversed_event, cycle.reversed_at = event_id, at
     plan.reversals.append((payment.id, cycle))
     payment.charged_back_amount -= cycle.amount
@@ -110,7 +110,8 @@ def _take_commissions_back(
         )
         if part:
             plan.post(
-                payment, "commission_reversal", -part, (Line(partner(commission.partner), part), Line(COMMISSIONS, -part)),
+                payment, "commission_reversal", -part,
+                (Line(partner(commission.partner), part), Line(COMMISSIONS, -part)),
                 at=at, event_id=event_id, party=f"{commission.partner}/{refund_id}", refund_id=refund_id,
             )  # fmt: skip
 

@@ -1,7 +1,7 @@
 """Wakes the worker after events were stored: one NOTIFY for many.
 
 NOTIFY inside the storing transaction would make every commit wait for a lock of the whole server. So a thread
-rings after the commit, as often as it can and no oftener; if it dies before it rings, the worker's poll finds the events.
+rings after the commit, as often as it can and no oftener; if it dies first, the worker's poll finds the events.
 """
 
 import logging

@@ -33,7 +33,7 @@ class Directory:
         self._listener: threading.Thread | None = None
 
     def find(self, slug: str) -> Endpoint | None:
-        """The enabled endpoint of that slug. While the database is away, the last snapshot serves: storing will tell."""
+        """The enabled endpoint of that slug. While the database is away the last snapshot serves; storing will tell."""
         self._listen()
         endpoint = self._known.get(slug)
         if endpoint is None or time.monotonic() - self._read_at > OLDEST_SECONDS:

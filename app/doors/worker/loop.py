@@ -84,7 +84,7 @@ def work_once(runtime: Runtime, limit: int = BATCH) -> int:
         _count(decisions)
     except DatabaseUnavailable:
         raise
-    except Exception:
+    except Exception:  # noqa: BLE001  logged, and each event is tried again
         # Whatever it was, one bad event must not hold the others back: each has a transaction of its own now.
         _log.exception("a batch of %d events failed; each is tried alone", len(claimed))
         for event_id in claimed:
@@ -103,7 +103,7 @@ def work_alone(runtime: Runtime, event_id: int) -> None:
         _count(decisions)
     except DatabaseUnavailable:
         raise
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001  logged, counted and tried again
         _log.exception("event %d failed", event_id)
         _put_off(event_id, error)
 

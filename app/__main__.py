@@ -1,0 +1,5 @@
+"""`python -m app` is `razao`."""
+
+from app.doors.cli import main
+
+main()
