@@ -13,6 +13,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from app.base import embedded, migrating, settings
+from app.base.db import db
 from app.base.runtime import Runtime
 from app.base.vault import Vault
 from app.factory import create_app
@@ -60,8 +61,8 @@ def app(runtime: Runtime) -> Iterator[Flask]:
     made.testing = True
     with made.app_context():
         yield made
-        from app.base.db import db
-
+        made.extensions["razao.directory"].close()
+        made.extensions["razao.bell"].close()
         db.engine.dispose()
 
 

@@ -70,13 +70,10 @@ FOR NO KEY UPDATE OF p;
 SELECT payment_id, partner, amount, basis_points FROM payments.commission WHERE payment_id = ANY (%(ids)s) ORDER BY partner;
 
 -- name: refunds_of
--- Each refund with how much of it the provider's named refunds have claimed.
-SELECT r.payment_id, r.id, r.amount, r.source, r.status, r.event_id,
-       coalesce((SELECT sum(c.amount) FROM payments.refund_claim c WHERE c.refund_id = r.id), 0)::bigint
-FROM payments.refund r WHERE r.payment_id = ANY (%(ids)s) ORDER BY r.id;
+SELECT payment_id, id, amount, source, status, event_id FROM payments.refund WHERE payment_id = ANY (%(ids)s) ORDER BY id;
 
 -- name: claims_of
-SELECT payment_id, provider_refund_id, event_id, refund_id FROM payments.refund_claim WHERE payment_id = ANY (%(ids)s);
+SELECT payment_id, provider_refund_id, event_id, refund_id, amount FROM payments.refund_claim WHERE payment_id = ANY (%(ids)s);
 
 -- name: chargebacks_of
 SELECT payment_id, id, cycle, amount, wallet_part, dispute_id, opened_event, opened_at, reversed_event, reversed_at

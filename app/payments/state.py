@@ -34,14 +34,22 @@ class Commission:
 
 @dataclass(slots=True)
 class Refund:
-    """A refund as booked; `claimed` is how much of it the provider's named refunds account for."""
+    """A refund as booked. `recorded`: a person's, of which the provider has said nothing yet; else `confirmed`."""
 
     id: int
     amount: int
     source: str
     status: str
     event_id: int | None
-    claimed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A refund that the provider named: the event that first told of it, where it is booked, and its own amount."""
+
+    event_id: int
+    refund_id: int
+    amount: int
 
 
 @dataclass(slots=True)
@@ -90,7 +98,7 @@ class Payment:
     has_grant: bool = False
     commissions: list[Commission] = field(default_factory=list)
     refunds: list[Refund] = field(default_factory=list)
-    claims: dict[str, tuple[int, int]] = field(default_factory=dict)  # provider refund id -> (event, refund)
+    claims: dict[str, Claim] = field(default_factory=dict)  # by the provider's refund id
     chargebacks: list[Chargeback] = field(default_factory=list)
     entries: dict[tuple[str, str], PostedEntry] = field(default_factory=dict)  # (kind, party)
 
@@ -138,8 +146,8 @@ def lock_payments(conn: Connection, ids: Iterable[int]) -> dict[int, Payment]:
         found[payment_id].commissions.append(Commission(*commission))
     for payment_id, *refund in conn.execute(SQL["refunds_of"], wanted).fetchall():
         found[payment_id].refunds.append(Refund(*refund))
-    for payment_id, provider_refund_id, event_id, refund_id in conn.execute(SQL["claims_of"], wanted).fetchall():
-        found[payment_id].claims[provider_refund_id] = (event_id, refund_id)
+    for payment_id, provider_refund_id, *claim in conn.execute(SQL["claims_of"], wanted).fetchall():
+        found[payment_id].claims[provider_refund_id] = Claim(*claim)
     for payment_id, _, *chargeback in conn.execute(SQL["chargebacks_of"], wanted).fetchall():
         found[payment_id].chargebacks.append(Chargeback(*chargeback))
     for payment_id, entry_id, kind, party, amount, event_id in conn.execute(SQL["entries_of"], wanted).fetchall():

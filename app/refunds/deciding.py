@@ -6,7 +6,7 @@ cumulative total. Each is counted once. Pure: reads and changes the payment, add
 
 from app.intake.events import Decision, StoredEvent
 from app.payments.plan import Plan
-from app.payments.state import EXPECTED, Chargeback, Payment, Refund
+from app.payments.state import EXPECTED, Chargeback, Claim, Payment, Refund
 from app.refunds import settling
 
 
@@ -19,16 +19,14 @@ def decide_refund(plan: Plan, payment: Payment, event: StoredEvent) -> Decision:
     own = next((refund for refund in payment.refunds if refund.event_id == event.id), None)
     if own:
         return _refund_known(payment, event, event.id, own.id)
-    if event.provider_refund_id and event.provider_refund_id in payment.claims:
-        return _refund_known(payment, event, *payment.claims[event.provider_refund_id])
+    claim = payment.claims.get(_name_of(event) or "")
+    if claim:
+        return _refund_known(payment, event, claim.event_id, claim.refund_id)
     if payment.open_chargeback:
         # A provider reports the end of a lost dispute as a refund (Asaas): that money has gone back already.
-        return _said(
-            event, payment, "duplicate", "covered_by_chargeback", caused_by=payment.open_chargeback.opened_event
-        )
-    if event.provider_refund_id and event.amount is not None and not event.cumulative:
-        return _decide_named(plan, payment, event, event.provider_refund_id, event.amount)
-    return _decide_total(plan, payment, event)
+        disputed_by = payment.open_chargeback.opened_event
+        return _said(event, payment, "duplicate", "covered_by_chargeback", caused_by=disputed_by)
+    return _book_what_is_missing(plan, payment, event)
 
 
 def decide_chargeback(plan: Plan, payment: Payment, event: StoredEvent) -> Decision:
@@ -71,68 +69,76 @@ def decide_reversal(plan: Plan, payment: Payment, event: StoredEvent) -> Decisio
     return _said(event, payment, "applied", "chargeback_reversed", entry_id=entry_id)
 
 
-def _decide_named(plan: Plan, payment: Payment, event: StoredEvent, provider_refund_id: str, amount: int) -> Decision:
-    """A refund that the provider names, with its own amount."""
-    booked = _already_booked(payment, amount)
-    if booked:
-        first_told_by = booked.event_id
-        _claim(plan, payment, event, booked, provider_refund_id, amount)
-        return _refund_known(payment, event, first_told_by, booked.id)
-    if not 0 < amount <= payment.remaining:
-        return _said(event, payment, "review", "refund_exceeds_payment", seen=amount, remaining=payment.remaining)
-    refund_id, entry_id = settling.refund(
-        plan, payment, amount, at=event.occurred_at, source="event", actor=f"event:{event.slug}", event_id=event.id
-    )
-    _claim(plan, payment, event, payment.refunds[-1], provider_refund_id, amount)
-    return _said(event, payment, "applied", "refund_recorded", entry_id=entry_id, refund_id=refund_id)
+def _book_what_is_missing(plan: Plan, payment: Payment, event: StoredEvent) -> Decision:
+    """Books the difference between what the provider says has gone back and what is booked of that.
 
-
-def _decide_total(plan: Plan, payment: Payment, event: StoredEvent) -> Decision:
-    """A cumulative total, or 'all that remains': the difference to what is booked is what this event adds."""
-    total = payment.amount - payment.charged_back_amount if event.amount is None else event.amount
-    if not event.cumulative and event.amount is not None:
-        total = payment.refunded_amount + event.amount
-    if total > payment.amount - payment.charged_back_amount:
-        return _said(event, payment, "review", "refund_exceeds_payment", seen=total, remaining=payment.remaining)
-    missing = total - payment.refunded_amount
+    It says so in two ways: by named refunds, whose amounts add up, and by totals. Whatever the order in which they
+    come, what is booked ends as the greater of both. A refund that a person recorded here, and of which the provider had said
+    nothing yet, is found again in what is new, if it fits.
+    """
+    name = _name_of(event)
+    told = _told_so_far(payment, event, name)
+    if told > payment.amount - payment.charged_back_amount:
+        return _said(event, payment, "review", "refund_exceeds_payment", seen=told, remaining=payment.remaining)
     last = payment.refunds[-1] if payment.refunds else None
     first_told_by = last.event_id if last else None
-    if missing >= 0:  # the total covers all that is booked, so what a person recorded really happened
-        for refund in payment.refunds:
-            _confirm(plan, refund, event)
-    if missing <= 0:
-        return _refund_known(payment, event, first_told_by, last.id if last else None)
+    fitting = _recorded_that_fit(payment, told - _known_to_provider(payment))
+    missing = told - _known_to_provider(payment) - sum(refund.amount for refund in fitting)
+    if missing > payment.remaining and told > payment.refunded_amount:
+        return _said(event, payment, "review", "refund_exceeds_payment", seen=missing, remaining=payment.remaining)
+    for refund in fitting:
+        refund.status, refund.event_id = "confirmed", event.id
+        plan.confirmed_refunds[refund.id] = event.id
+    if not 0 < missing <= payment.remaining:
+        booked_as = fitting[0] if fitting else last
+        _claim(plan, payment, event, name, booked_as)
+        return _refund_known(payment, event, first_told_by, booked_as.id if booked_as else None)
     refund_id, entry_id = settling.refund(
-        plan, payment, missing, at=event.occurred_at, source="total", actor=f"event:{event.slug}", event_id=event.id
-    )
+        plan, payment, missing, at=event.occurred_at, source="event" if name else "total", actor=f"event:{event.slug}",
+        event_id=event.id,
+    )  # fmt: skip
+    _claim(plan, payment, event, name, payment.refunds[-1])
     return _said(event, payment, "applied", "refund_recorded", entry_id=entry_id, refund_id=refund_id)
 
 
-def _already_booked(payment: Payment, amount: int) -> Refund | None:
-    """The refund that contains this one: a person's of the same amount, else a total's with that much unclaimed."""
-    for refund in payment.refunds:
-        if refund.source in {"operator", "api"} and refund.amount == amount and not refund.claimed:
-            return refund
-    for refund in payment.refunds:
-        if refund.source == "total" and refund.amount - refund.claimed >= amount:
-            return refund
-    return None
+def _name_of(event: StoredEvent) -> str | None:
+    """The provider's name of this very refund; one without a name or a total is named by its event."""
+    if event.cumulative or event.amount is None:
+        return None
+    return event.provider_refund_id or f"event:{event.key}"
 
 
-def _claim(
-    plan: Plan, payment: Payment, event: StoredEvent, refund: Refund, provider_refund_id: str, amount: int
-) -> None:
-    refund.claimed += amount
-    payment.claims[provider_refund_id] = (event.id, refund.id)
-    plan.claims.append((provider_refund_id, event.endpoint_id, payment.id, refund.id, amount, event.id))
-    _confirm(plan, refund, event)
+def _told_so_far(payment: Payment, event: StoredEvent, name: str | None) -> int:
+    """How much has gone back, as this event and all named refunds before it say; without an amount, all of it."""
+    if name:
+        return sum(claim.amount for claim in payment.claims.values()) + (event.amount or 0)
+    return payment.amount - payment.charged_back_amount if event.amount is None else event.amount
 
 
-def _confirm(plan: Plan, refund: Refund, event: StoredEvent) -> None:
-    """The provider's event says that a refund recorded here really happened."""
-    if refund.status == "recorded":
-        refund.status, refund.event_id = "confirmed", event.id
-        plan.confirmed_refunds[refund.id] = event.id
+def _known_to_provider(payment: Payment) -> int:
+    """What is booked, but for the refunds that only a person here has recorded."""
+    return sum(refund.amount for refund in payment.refunds if refund.status == "confirmed")
+
+
+def _recorded_that_fit(payment: Payment, room: int) -> list[Refund]:
+    """The recorded refunds that the provider's news contain: one of just that amount, else the oldest that fit."""
+    recorded = [refund for refund in payment.refunds if refund.status == "recorded"]
+    exact = [refund for refund in recorded if refund.amount == room]
+    if exact:
+        return exact[:1]
+    fitting = []
+    for refund in recorded:
+        if refund.amount <= room:
+            fitting.append(refund)
+            room -= refund.amount
+    return fitting
+
+
+def _claim(plan: Plan, payment: Payment, event: StoredEvent, name: str | None, refund: Refund | None) -> None:
+    """Notes a named refund, so that it is counted once (rule 4)."""
+    if name and refund and event.amount:
+        payment.claims[name] = Claim(event.id, refund.id, event.amount)
+        plan.claims.append((name, event.endpoint_id, payment.id, refund.id, event.amount, event.id))
 
 
 def _refund_known(payment: Payment, event: StoredEvent, caused_by: int | None, refund_id: int | None) -> Decision:
