@@ -26,6 +26,7 @@ class Bell:
         self._wanted = threading.Event()
         self._guard = threading.Lock()
         self._ringer: threading.Thread | None = None
+        self._closed = False
 
     def ring(self) -> None:
         """Returns at once; the worker hears it a moment later."""
@@ -36,11 +37,16 @@ class Bell:
                     self._ringer = threading.Thread(target=self._keep_ringing, name="bell", daemon=True)
                     self._ringer.start()
 
+    def close(self) -> None:
+        """Lets the ringing thread end."""
+        self._closed = True
+        self._wanted.set()
+
     def _keep_ringing(self) -> None:
-        while True:
+        while not self._closed:
             try:
                 with psycopg.connect(self._runtime.app_url, autocommit=True) as conn:
-                    while True:
+                    while not self._closed:
                         self._wanted.wait()
                         self._wanted.clear()
                         conn.execute(f"NOTIFY {WORK_CHANNEL}")

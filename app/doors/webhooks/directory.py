@@ -31,6 +31,7 @@ class Directory:
         self._read_at = float("-inf")
         self._guard = threading.Lock()
         self._listener: threading.Thread | None = None
+        self._closed = threading.Event()
 
     def find(self, slug: str) -> Endpoint | None:
         """The enabled endpoint of that slug. While the database is away the last snapshot serves; storing will tell."""
@@ -46,6 +47,10 @@ class Directory:
             endpoint = self._known.get(slug)
         return None if endpoint is None or endpoint.disabled else endpoint
 
+    def close(self) -> None:
+        """Lets the listening thread end, at its next turn or when its connection does."""
+        self._closed.set()
+
     def _read(self, conn: Connection) -> None:
         with self._guard:
             self._known = endpoints.load(conn, self._runtime.vault)
@@ -60,15 +65,15 @@ class Directory:
 
     def _follow(self) -> None:
         """Reads again at each announcement, and every few seconds in case one was lost."""
-        while True:
+        while not self._closed.is_set():
             try:
                 options = "-c role=razao_app"
                 with psycopg.connect(self._runtime.app_url, autocommit=True, options=options) as conn:
                     conn.execute(f"LISTEN {ENDPOINTS_CHANNEL}")
-                    while True:
+                    while not self._closed.is_set():
                         self._read(conn)
                         for _ in conn.notifies(timeout=_REFRESH_SECONDS, stop_after=1):
                             pass
             except psycopg.Error as error:
-                _log.warning("cannot follow the endpoints: %s", error)
-                time.sleep(1)
+                if not self._closed.wait(1):
+                    _log.warning("cannot follow the endpoints: %s", error)
