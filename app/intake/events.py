@@ -17,6 +17,9 @@ from app.providers.contract import Call, Fact, Reading
 
 SQL: Final = Queries(__package__ or "app.intake")
 
+# Whoever sends these, they are somebody's secret; a provider's own are named by its adapter.
+_ALWAYS_SECRET: Final = frozenset({"authorization", "proxy-authorization", "cookie"})
+WITHHELD: Final = "(withheld)"
 _REFS_SEPARATOR: Final = "\x1f"  # adapters refuse control characters in references
 ATTEMPTS_BEFORE_FAILED: Final = 10
 
@@ -82,14 +85,18 @@ def receive(
     *,
     secret_label: str,
     remote_address: str | None,
+    secret_headers: frozenset[str] = frozenset(),
 ) -> list[Receipt]:
     """Stores the readings of one authentic call; returns a receipt for each, in their order.
+
+    The body is kept byte for byte; of the headers, values that are secrets are withheld.
 
     One statement when all are new, a second for those that were there: run on a connection in autocommit, so that
     the second sees what the first waited for.
     """
     digest = hashlib.sha256(call.body).digest()
-    kept_headers = Jsonb([[name, value] for name, value in call.headers])
+    secret = secret_headers | _ALWAYS_SECRET
+    kept_headers = Jsonb([[name, WITHHELD if name in secret else value] for name, value in call.headers])
     first_of_key = {reading.key: reading for reading in reversed(readings)}
     distinct = list(first_of_key.values())
     arrival = {

@@ -39,6 +39,7 @@ from app.providers.fields import Fields, is_clean, iso_time, mapping
 NAME: Final = "abacatepay"
 URL_TOKEN_QUERY: tuple[str, ...] = ("webhookSecret",)
 URL_TOKEN_HEADERS: tuple[str, ...] = ("x-webhook-secret",)
+SECRET_HEADERS: Final[frozenset[str]] = frozenset({"x-webhook-secret"})
 NEEDS_URL_TOKEN: bool = True
 NEEDS_SECRET: bool = False
 

@@ -36,6 +36,7 @@ from app.providers.fields import Fields, is_clean, is_number, iso_time, mapping,
 NAME: Final = "asaas"
 URL_TOKEN_QUERY: tuple[str, ...] = ()
 URL_TOKEN_HEADERS: tuple[str, ...] = ()
+SECRET_HEADERS: Final[frozenset[str]] = frozenset({"asaas-access-token"})
 NEEDS_URL_TOKEN: bool = False
 NEEDS_SECRET: bool = True
 

@@ -92,9 +92,14 @@ def unreadable_call(call: Call, code: str) -> tuple[Reading, ...]:
     return (Reading(key=body_key(call), type="", fact=Fact.INFORMATIONAL, unreadable=code),)
 
 
+def text_of(call: Call) -> str:
+    """The body as text, inflated and decoded as its headers say. Raises UnreadableError."""
+    return _decode(_inflate(call.body, call.header("content-encoding")), call.header("content-type"))
+
+
 def parse_object(call: Call) -> Json:
     """The body as one JSON object, numbers with a point as Decimal. Raises UnreadableError."""
-    text = _decode(_inflate(call.body, call.header("content-encoding")), call.header("content-type"))
+    text = text_of(call)
     if _deeper_than(text, MAX_DEPTH):
         raise UnreadableError("body_too_deep")
     try:

@@ -112,6 +112,8 @@ class Provider(Protocol):
     # Query parameters (besides `token`) and headers (lower case) in which it returns the URL token.
     URL_TOKEN_QUERY: tuple[str, ...]
     URL_TOKEN_HEADERS: tuple[str, ...]
+    # Headers (lower case) that carry a secret in clear: checked, but never kept with the event.
+    SECRET_HEADERS: frozenset[str]
     # Whether an endpoint must have one: AbacatePay's signature key is public, so it alone proves nothing.
     NEEDS_URL_TOKEN: bool
     NEEDS_SECRET: bool

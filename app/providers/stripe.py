@@ -31,6 +31,7 @@ from app.providers.fields import Fields, iso_time, mapping, member, unix_time
 NAME: Final = "stripe"
 URL_TOKEN_QUERY: tuple[str, ...] = ()
 URL_TOKEN_HEADERS: tuple[str, ...] = ()
+SECRET_HEADERS: Final[frozenset[str]] = frozenset()
 NEEDS_URL_TOKEN: bool = False
 NEEDS_SECRET: bool = True
 

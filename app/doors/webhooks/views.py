@@ -80,12 +80,19 @@ def receive(slug: str) -> Response:
 
 def _store(endpoint: Endpoint, call: Call, label: str) -> list[Receipt]:
     """Stores the call's events. Storing twice is storing once, so a connection that had died is tried again."""
-    readings = registry.get(endpoint.provider).read(call, endpoint.config)
+    provider = registry.get(endpoint.provider)
+    readings = provider.read(call, endpoint.config)
 
     def once() -> list[Receipt]:
         with statements() as conn:
             return intake.receive(
-                conn, endpoint.id, call, readings, secret_label=label, remote_address=request.remote_addr
+                conn,
+                endpoint.id,
+                call,
+                readings,
+                secret_label=label,
+                remote_address=request.remote_addr,
+                secret_headers=provider.SECRET_HEADERS,
             )
 
     try:
