@@ -48,7 +48,9 @@ def upgrade(owner_url: str, app_url: str) -> None:
     try:
         with psycopg.connect(owner_url, autocommit=True) as conn:
             conn.execute("SELECT pg_advisory_lock(%s)", [ADVISORY_LOCK])
-            if current(conn) != head():
+            found = current(conn)
+            _refuse_if_ahead(found)
+            if found != head():
                 flask_migrate.upgrade(directory=str(shipped("migrations")))
                 conn.execute(sql.SQL("GRANT SELECT ON public.alembic_version TO {}").format(sql.Identifier(APP_ROLE)))
             _let_act_as_app(conn, app_url)
@@ -68,13 +70,11 @@ def check_current(app_url: str) -> None:
             found = current(conn)
     except psycopg.OperationalError as error:
         raise ConfigurationError(f"cannot reach the database: {str(error).strip()}") from error
-    if found == head():
-        return
-    if found is None or found < head():
+    _refuse_if_ahead(found)
+    if found != head():
         raise ConfigurationError(
             f"the database is at revision {found or 'none'}, behind this code ({head()}): run razao migrate"
         )
-    raise ConfigurationError(f"the database is at revision {found}, ahead of this code ({head()}): upgrade razao")
 
 
 def current(conn: psycopg.Connection[tuple[object, ...]]) -> str | None:
@@ -84,6 +84,11 @@ def current(conn: psycopg.Connection[tuple[object, ...]]) -> str | None:
         return None
     found = conn.execute("SELECT version_num FROM public.alembic_version").fetchone()
     return str(found[0]) if found else None
+
+
+def _refuse_if_ahead(found: str | None) -> None:
+    if found is not None and found > head():
+        raise ConfigurationError(f"the database is at revision {found}, ahead of this code ({head()}): upgrade razao")
 
 
 def _let_act_as_app(conn: psycopg.Connection[tuple[object, ...]], app_url: str) -> None:

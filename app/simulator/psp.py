@@ -18,7 +18,7 @@ import httpx
 from app.providers.samples import SAMPLES, Case
 from app.providers.signing import sign
 
-TRIES: Final = 12
+TRIES: Final = 40
 _FIRST_PAUSE_SECONDS: Final = 0.05  # real schedules take hours; the simulator's are compressed
 _LONGEST_PAUSE_SECONDS: Final = 2.0
 _UNHEARD: Final = 0  # no answer at all

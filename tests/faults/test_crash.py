@@ -50,7 +50,11 @@ def test_a_crash_at_each_step_changes_nothing_in_the_end(
 ) -> None:
     endpoint = add_asaas(runtime)
     expect(
-        endpoint, "order-1", provider_ref="pay_1", commissions=(Commission("ana", None, 1000),), grant=("joana", "curso")
+        endpoint,
+        "order-1",
+        provider_ref="pay_1",
+        commissions=(Commission("ana", None, 1000),),
+        grant=("joana", "curso"),
     )
     assert shift(runtime, point) == -signal.SIGKILL
     assert shift(runtime, None) == 0  # the provider sends what it got no answer for again, and more than that
