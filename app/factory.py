@@ -13,7 +13,7 @@ from app.base.migrating import check_current
 from app.base.paths import shipped
 from app.base.runtime import Runtime, prepare
 from app.base.settings import read
-from app.doors import webhooks
+from app.doors import api, console, health, webhooks
 
 POOL_SIZE = 16
 
@@ -36,6 +36,9 @@ def create_app(runtime: Runtime) -> Flask:
     db.init_app(app)
     Migrate(app, db, directory=str(shipped("migrations")))
     webhooks.register(app, runtime)
+    api.register(app, runtime)
+    health.register(app, runtime)
+    console.register(app, runtime)
     if runtime.settings.trusted_proxies:
         count = runtime.settings.trusted_proxies
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=count, x_proto=count, x_host=count)  # type: ignore[method-assign]

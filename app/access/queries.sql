@@ -38,3 +38,27 @@ SELECT id, name, scope FROM access.api_key WHERE key_sha256 = %(key_sha256)s AND
 
 -- name: revoke_api_key
 UPDATE access.api_key SET revoked_at = now() WHERE name = %(name)s AND revoked_at IS NULL RETURNING id;
+
+-- name: forget_expired_key
+-- A key of more than a day ago is as good as new.
+DELETE FROM access.idempotency
+WHERE caller = %(caller)s AND key = %(key)s AND created_at < now() - %(hours)s * interval '1 hour';
+
+-- name: take_key
+-- The key's row comes first: a concurrent request with the same key waits here until this transaction ends.
+INSERT INTO access.idempotency (caller, key, request, body_sha256)
+VALUES (%(caller)s, %(key)s, %(request)s, %(body_sha256)s)
+ON CONFLICT ON CONSTRAINT idempotency_once DO NOTHING
+RETURNING key;
+
+-- name: kept_answer
+SELECT request, body_sha256, status, answer FROM access.idempotency WHERE caller = %(caller)s AND key = %(key)s;
+
+-- name: keep_answer
+-- Keeps the first answer. Old keys go a few at a time; those that somebody holds are left.
+WITH old AS (
+    DELETE FROM access.idempotency WHERE (caller, key) IN (
+        SELECT caller, key FROM access.idempotency WHERE created_at < now() - %(hours)s * interval '1 hour'
+        ORDER BY created_at LIMIT 20 FOR UPDATE SKIP LOCKED)
+)
+UPDATE access.idempotency SET status = %(status)s, answer = %(answer)s WHERE caller = %(caller)s AND key = %(key)s;

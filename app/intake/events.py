@@ -192,6 +192,11 @@ def enqueue_waiting(conn: Connection, payment_ids: Iterable[int], disputed_ids: 
     return len(conn.execute(SQL["enqueue_waiting"], wanted).fetchall())
 
 
+def announce_work(conn: Connection) -> None:
+    """Wakes a worker once this transaction commits; for acts of people and keys, not for receptions (see the bell)."""
+    conn.execute(SQL["announce_work"])
+
+
 def dequeue(conn: Connection, event_ids: Sequence[int]) -> None:
     """Takes decided events off the queue."""
     conn.execute(SQL["dequeue"], {"event_ids": list(event_ids)})

@@ -190,3 +190,7 @@ WHERE (%(status)s::text IS NULL OR s.status = %(status)s)
   AND (%(slug)s::text IS NULL OR p.slug = %(slug)s)
   AND (%(since)s::timestamptz IS NULL OR e.received_at >= %(since)s)
 ORDER BY e.id;
+
+-- name: announce_work
+-- Arrives on commit: a worker looks at the queue at once.
+NOTIFY razao_work;
