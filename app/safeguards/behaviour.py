@@ -1,4 +1,4 @@
-"""Rules that are kept by how we write, not by a constraint alone: tried with the very statements that the service runs.
+"""Rules that are kept by how we write, not by a constraint alone: tried with the statements that the service runs.
 
 Rule 7: balances move with their postings. Rule 8: a debit is one conditional update.
 Rule 10: a message waits for the commit.
@@ -9,7 +9,6 @@ from datetime import UTC, date, datetime
 from app.base.db import Connection
 from app.ledger import books
 from app.ledger.books import Entry, Line, post_many
-from app.notifications.outbox import Message, enqueue_many
 from app.safeguards.report import Finding
 from app.safeguards.trying import SQL
 
@@ -23,9 +22,7 @@ def try_behaviour(conn: Connection, other: Connection) -> list[Finding]:
     for tried in (_balances_follow, _debit_is_conditional):
         with conn.transaction(force_rollback=True):
             found.append(tried(conn))
-    with conn.transaction(force_rollback=True):
-        found.append(_message_waits(conn, other))
-    return found
+    return [*found, _message_waits(conn, other)]
 
 
 def _balances_follow(conn: Connection) -> Finding:
@@ -70,10 +67,9 @@ def _debit_is_conditional(conn: Connection) -> Finding:
 
 
 def _message_waits(conn: Connection, other: Connection) -> Finding:
-    """Owes a message in a transaction that never commits, and looks for it from outside."""
-    name, subject = "message_waits_for_commit", {"subject": "razao-doctor-waits"}
-    enqueue_many(conn, [Message("payment.paid", -1, subject["subject"], {})])
-    inside, outside = (one.execute(SQL["messages_about"], subject).fetchall()[0][0] for one in (conn, other))
+    """The scene owes a message for its payment, in a transaction that never commits: others look for it."""
+    name, about = "message_waits_for_commit", {"payment_id": -1}
+    inside, outside = (one.execute(SQL["messages_about"], about).fetchall()[0][0] for one in (conn, other))
     if (inside, outside) != (1, 0):
         detail = f"the transaction sees {inside} message(s), others see {outside}"
         return Finding(name, 10, False, "The shop could be told of a payment that is then not booked.", (detail,))

@@ -128,4 +128,10 @@ SELECT (SELECT owed FROM ledger.balance WHERE account_id = -2),
        (SELECT sum(debit)::bigint FROM ledger.movement WHERE account_id = -1);
 
 -- name: messages_about
-SELECT count(*) FROM outbox.message WHERE subject = %(subject)s;
+SELECT count(*) FROM outbox.message WHERE payment_id = %(payment_id)s;
+
+-- name: read_it_all
+-- Plans for whole results, since as a rule there is no first row to be quick about; a long look is no mistake.
+SET LOCAL cursor_tuple_fraction = 1;
+SET LOCAL statement_timeout = 0;
+SET LOCAL idle_in_transaction_session_timeout = 0;

@@ -21,7 +21,8 @@ _SCENE: Final = Queries(__package__ or "app.safeguards", "scene.sql")
 
 SCHEMAS: Final = ("safeguards", "intake", "payments", "ledger", "outbox", "access")
 _DOCTORS: Final = 0x646F63746F72  # the advisory lock that one doctor holds
-_ATTEMPTS_WHEN_BUSY: Final = 3
+_ATTEMPTS_WHEN_BUSY: Final = 2
+_PAUSE_SECONDS: Final = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +108,12 @@ def _try(conn: Connection, statement: LiteralString) -> Refused:
             conn.execute(SQL["be_quicker"])
         conn.execute(statement)
 
-    for number in range(1, _ATTEMPTS_WHEN_BUSY + 1):
-        refused = attempt(conn, act)
+    refused = attempt(conn, act)
+    for _ in range(1, _ATTEMPTS_WHEN_BUSY):
         if not refused.busy:
             break
-        time.sleep(0.2 * number)
+        time.sleep(_PAUSE_SECONDS)
+        refused = attempt(conn, act)
     return refused
 
 
