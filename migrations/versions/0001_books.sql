@@ -97,6 +97,7 @@ CREATE TABLE intake.delivery (
     contradicts    boolean NOT NULL DEFAULT false     -- same key, another meaning: kept for a person, never applied
 );
 CREATE INDEX delivery_by_event ON intake.delivery (event_id, id);
+CREATE INDEX delivery_by_time ON intake.delivery USING brin (received_at);  -- rows arrive in this order: pages of a day, hardly a cost
 CREATE INDEX delivery_contradicting ON intake.delivery (id) WHERE contradicts;
 
 -- Events that wait for the worker. A row apart from the event, so that queueing never waits for a lock on the event.
@@ -122,6 +123,7 @@ CREATE TABLE intake.decision (
     decided_at timestamptz NOT NULL DEFAULT now()
 );
 CREATE INDEX decision_by_event ON intake.decision (event_id, id);
+CREATE INDEX decision_by_time ON intake.decision USING brin (decided_at);
 
 -- Where each event stands now: its last decision, except that 'applied' stays (a repeat of itself is no news).
 CREATE TABLE intake.standing (
@@ -343,6 +345,7 @@ CREATE TABLE ledger.entry (
 CREATE UNIQUE INDEX entry_one_sale ON ledger.entry (payment_id) WHERE kind = 'sale';
 CREATE INDEX entry_by_period ON ledger.entry (period, id);
 CREATE INDEX entry_by_kind ON ledger.entry (kind, id);
+CREATE INDEX entry_by_time ON ledger.entry USING brin (recorded_at);
 
 CREATE TABLE ledger.posting (
     entry_id   bigint NOT NULL REFERENCES ledger.entry,
