@@ -119,7 +119,7 @@ def in_threads(app: Flask, *works: Callable[[], Any]) -> list[Callable[[], Any]]
         thread.start()
 
         def join() -> Any:
-            thread.join(60)
+            thread.join(20)
             assert outcome, "a contender never came back"
             good, value = outcome[0]
             if not good:

@@ -5,8 +5,10 @@ import subprocess
 import sys
 import time
 
+import psycopg
 import pytest
 
+from app.base import embedded
 from tests.faults.service import ROOT, Service, service
 
 STANDINGS = "SELECT status, count(*) FROM intake.standing GROUP BY 1 ORDER BY 1"
@@ -113,9 +115,8 @@ def test_the_command_line_says_one_clear_line() -> None:
 def test_a_database_behind_the_code_stops_web_with_one_line() -> None:
     with service() as running:
         assert running.razao("migrate").returncode == 0
-        import psycopg
-
-        with psycopg.connect(f"postgresql://postgres@/razao?host={running.data_dir / 'run'}", autocommit=True) as conn:
+        cluster = embedded.start(running.data_dir)  # the server would stop with the last that uses it
+        with psycopg.connect(cluster.superuser_url("razao"), autocommit=True) as conn:
             conn.execute("UPDATE public.alembic_version SET version_num = '0000'")
             behind = running.razao("web")
             conn.execute("UPDATE public.alembic_version SET version_num = '9999'")
@@ -124,3 +125,4 @@ def test_a_database_behind_the_code_stops_web_with_one_line() -> None:
         assert "behind this code" in behind.stderr
         assert "ahead of this code" in ahead.stderr
         assert behind.stderr.count("\n") == 1
+        embedded.stop_if_last(running.data_dir)
