@@ -7,6 +7,7 @@ admin configures. Each may all that the ones before may.
 import secrets
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cache
 from typing import Final
 
 from argon2 import PasswordHasher
@@ -22,8 +23,6 @@ FAILURES_OF_AN_ADDRESS: Final = 30
 WINDOW_MINUTES: Final = 15
 
 _hasher: Final = PasswordHasher()
-# Verified for unknown logins, so that they take as long as known ones.
-_NOBODY: Final = _hasher.hash(secrets.token_urlsafe(16))
 
 
 class Role(IntEnum):
@@ -101,7 +100,7 @@ def sign_in(conn: Connection, login: str, password: str, remote_address: str) ->
         )
     row = conn.execute(SQL["operator_by_login"], {"login": login}).fetchone()
     try:
-        _hasher.verify(row[4] if row else _NOBODY, password)
+        _hasher.verify(row[4] if row else _nobody(), password)
     except VerifyMismatchError:
         row = None
     if row is None:
@@ -109,3 +108,9 @@ def sign_in(conn: Connection, login: str, password: str, remote_address: str) ->
         return None
     conn.execute(SQL["forget_failures"], bounds)
     return Operator(row[0], row[1], Role[row[2].upper()], row[3])
+
+
+@cache
+def _nobody() -> str:
+    """A hash that is verified for unknown logins, so that they take as long as known ones."""
+    return _hasher.hash(secrets.token_urlsafe(16))
