@@ -51,16 +51,16 @@ FALSIFIED: dict[str, list[tuple[str, str]]] = {
         ("INSERT INTO ledger.movement VALUES (999, '2026-12-01', 5, 1)", "account 999"),
     ],
     "wallets_above_floor": [
-        ("ALTER TABLE ledger.balance DROP CONSTRAINT wallet_not_overdrawn;"
-         "UPDATE ledger.balance SET owed = -1 WHERE account_id = {wallet}", "wallet:bia (BRL)"),
+        (("ALTER TABLE ledger.balance DROP CONSTRAINT wallet_not_overdrawn;"
+         "UPDATE ledger.balance SET owed = -1 WHERE account_id = {wallet}"), "wallet:bia (BRL)"),
         ("UPDATE ledger.balance SET floor = NULL WHERE account_id = {wallet}", "wallet:bia (BRL)"),
     ],
     "paid_payments_have_one_sale": [
         ("DELETE FROM ledger.entry WHERE id = {sale}", "pmt_{paid}"),
         ("UPDATE payments.payment SET status = 'paid', paid_at = now() WHERE id = {expired}", "pmt_{expired}"),
         ("UPDATE payments.payment SET amount = 4991 WHERE id = {paid}", "pmt_{paid}"),
-        ("DROP INDEX ledger.entry_one_sale; INSERT INTO ledger.entry (kind, amount, currency, period, occurred_at, payment_id, party)"
-         " VALUES ('sale', 4990, 'BRL', '2026-12-01', now(), {paid}, 'again')", "pmt_{paid}"),
+        (("DROP INDEX ledger.entry_one_sale; INSERT INTO ledger.entry (kind, amount, currency, period, occurred_at, payment_id, party)"
+         " VALUES ('sale', 4990, 'BRL', '2026-12-01', now(), {paid}, 'again')"), "pmt_{paid}"),
     ],
     "sales_have_paid_payments": [
         ("UPDATE payments.payment SET status = 'pending' WHERE id = {paid}", "ent_{sale}"),
@@ -102,14 +102,14 @@ FALSIFIED: dict[str, list[tuple[str, str]]] = {
         ("UPDATE ledger.entry SET amount = 500 WHERE kind = 'commission' AND party = 'ana' AND payment_id = {paid}", "pmt_{paid}"),
         ("DELETE FROM payments.commission WHERE payment_id = {paid} AND partner = 'ana'", "pmt_{paid}"),
         ("INSERT INTO payments.commission (payment_id, partner, amount) VALUES ({topup}, 'ana', 5)", "pmt_{topup}"),
-        ("UPDATE payments.commission SET basis_points = 1001 WHERE payment_id = {won} AND partner = 'ana';"
-         "UPDATE payments.commission SET amount = 332 WHERE payment_id = {won} AND partner = 'rui/loja'", "pmt_{won}"),
+        (("UPDATE payments.commission SET basis_points = 1001 WHERE payment_id = {won} AND partner = 'ana';"
+         "UPDATE payments.commission SET amount = 332 WHERE payment_id = {won} AND partner = 'rui/loja'"), "pmt_{won}"),
     ],
     "commissions_come_back_in_proportion": [
         ("DELETE FROM ledger.entry WHERE kind = 'commission_reversal' AND party LIKE 'rui/loja/%%'", "pmt_{paid}"),
         ("UPDATE ledger.entry SET amount = amount - 1 WHERE kind = 'commission_reversal' AND party LIKE 'ana/%%'", "pmt_{paid}"),
-        ("INSERT INTO ledger.entry (kind, amount, currency, period, occurred_at, payment_id, party)"
-         " VALUES ('commission_reversal', -1, 'BRL', '2026-12-01', now(), {won}, 'ana/77')", "pmt_{won}"),
+        (("INSERT INTO ledger.entry (kind, amount, currency, period, occurred_at, payment_id, party)"
+         " VALUES ('commission_reversal', -1, 'BRL', '2026-12-01', now(), {won}, 'ana/77')"), "pmt_{won}"),
     ],
     "fees_are_what_events_told": [
         ("UPDATE ledger.entry SET amount = 98 WHERE kind = 'fee'", "ent_{fee}"),
@@ -274,9 +274,9 @@ def test_it_sees_one_moment_and_changes_nothing(used: Runtime) -> None:
         gone = threading.Event()
 
         class Watching(psycopg.Cursor):
-            def execute(self, query, *args, **kwargs):  # noqa: ANN202
+            def execute(self, query, *args, **kwargs):
                 result = super().execute(query, *args, **kwargs)
-                if b"cursor_tuple_fraction" in bytes(str(query), "utf8") and not gone.is_set():
+                if "cursor_tuple_fraction" in str(query) and not gone.is_set():
                     super().execute(
                         "SELECT current_setting('transaction_isolation'), current_setting('transaction_read_only')"
                     )
