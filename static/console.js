@@ -1,4 +1,4 @@
-// The one shortcut of this version: "/" goes to the search box, unless somebody is typing.
+// "/" goes to the search box, unless somebody is typing. On a narrow screen the menu shows where one is.
 document.addEventListener("keydown", (event) => {
   if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.target.closest("input, textarea, select, [contenteditable]")) return;
@@ -8,3 +8,4 @@ document.addEventListener("keydown", (event) => {
   search.focus();
   search.select();
 });
+document.querySelector(".menu [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });

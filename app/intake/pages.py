@@ -1,67 +1,17 @@
-"""What the console asks of intake: events with where they stand, deliveries, decisions, endpoints. Reads only."""
+"""What the console asks of intake beyond reads.py: an event's page, what needs a person, endpoints. Reads only."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Select, column, func, literal_column, select, table
-
 from app.base.db import Connection
-from app.base.selecting import select_all
 from app.base.sql import Queries
 
 SQL: Final = Queries(__package__ or "app.intake", "pages.sql")
 
 NEEDS_A_PERSON: Final = ("failed", "review", "unmatched", "waiting", "unreadable")
 MOST: Final = 200  # deliveries and decisions shown of one event
-# Ids follow the order of reception but for the moments that parallel requests take: a bound on ids keeps this much slack.
-_SLACK: Final = timedelta(minutes=10)
-
-_event = table(
-    "event", *map(column, "id endpoint_id event_key type fact amount currency received_at".split()), schema="intake"
-)
-_standing = table(
-    "standing", *map(column, "event_id status reason payment_id caused_by entry_id detail".split()), schema="intake"
-)
-_endpoint = table("endpoint", column("id"), column("slug"), column("provider"), schema="intake")
-_delivery = table("delivery", column("id"), column("event_id"), column("contradicts"), schema="intake")
-_queue = table("queue", column("event_id"), schema="intake")
-
-
-@dataclass(frozen=True, slots=True)
-class Filter:
-    """Which events a list shows; None does not narrow. `status` may be `received`: not decided yet."""
-
-    status: str | None = None
-    slug: str | None = None
-    type: str | None = None
-    since: datetime | None = None
-    until: datetime | None = None
-    contradicted: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class EventRow:
-    """An event in a list."""
-
-    id: int
-    key: str
-    type: str
-    fact: str
-    amount: int | None
-    currency: str | None
-    received_at: datetime
-    slug: str
-    status: str
-    reason: str
-    payment_id: int | None
-    caused_by: int | None
-    entry_id: int | None
-    detail: dict[str, Any]
-    deliveries: int
-    cause_type: str | None = None
-    cause_received_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,28 +114,6 @@ class EndpointSeen:
     rejected_at: datetime | None
 
 
-def events(conn: Connection, wanted: Filter, *, before: int | None, limit: int) -> list[EventRow]:
-    """Newest first, below the id `before`; one more than `limit` tells that there are more."""
-    statement = _narrowed(_rows(), wanted)
-    # Walk the index of the narrowest filter: by status along the standings, else along the events.
-    key = _standing.c.event_id if wanted.status and wanted.status != "received" else _event.c.id
-    if before is not None:
-        statement = statement.where(key < before)
-    return [EventRow(*row) for row in select_all(conn, statement.order_by(key.desc()).limit(limit + 1))]
-
-
-def duplicates(conn: Connection, wanted: Filter, *, before: int | None, limit: int) -> list[EventRow]:
-    """Ignored duplicates, newest first, each with the event that came first."""
-    first = _event.alias("first")
-    statement = _narrowed(_rows(), wanted).add_columns(first.c.type, first.c.received_at)
-    statement = statement.join_from(_standing, first, first.c.id == _standing.c.caused_by, isouter=True)
-    if before is not None:
-        statement = statement.where(_standing.c.event_id < before)
-    return [
-        EventRow(*row) for row in select_all(conn, statement.order_by(_standing.c.event_id.desc()).limit(limit + 1))
-    ]
-
-
 def event(conn: Connection, event_id: int) -> Event | None:
     """The event of that id."""
     row = conn.execute(SQL["event"], {"event_id": event_id}).fetchone()
@@ -239,7 +167,7 @@ def decisions_of_payment(conn: Connection, payment_id: int) -> list[tuple[int, D
 def needs(conn: Connection, statuses: Sequence[str] = NEEDS_A_PERSON) -> list[tuple[str, int, datetime]]:
     """(status, how many up to 1,000, the oldest's reception) of what needs a person."""
     found = {row[0]: row for row in conn.execute(SQL["needs"], {"statuses": list(statuses)}).fetchall()}
-    return [found[status] for status in statuses if status in found]  # type: ignore[misc]  # rows of three
+    return [(status, found[status][1], found[status][2]) for status in statuses if status in found]
 
 
 def contradicting(conn: Connection) -> list[tuple[int, datetime]]:
@@ -290,59 +218,3 @@ def by_key(conn: Connection, key: str) -> list[tuple[int, str, str]]:
 def is_event(conn: Connection, event_id: int) -> bool:
     """Whether there is such an event."""
     return conn.execute(SQL["exists"], {"event_id": event_id}).fetchone() is not None
-
-
-def _rows() -> Select[Any]:
-    deliveries = select(func.count()).where(_delivery.c.event_id == _event.c.id).scalar_subquery()
-    return (
-        select(
-            _event.c.id, _event.c.event_key, _event.c.type, _event.c.fact, _event.c.amount, _event.c.currency,
-            _event.c.received_at, _endpoint.c.slug, func.coalesce(_standing.c.status, "received"),
-            func.coalesce(_standing.c.reason, "received"), _standing.c.payment_id, _standing.c.caused_by, _standing.c.entry_id,
-            func.coalesce(_standing.c.detail, literal_column("'{}'::jsonb")), deliveries,
-        )
-        .join_from(_event, _endpoint, _endpoint.c.id == _event.c.endpoint_id)
-        .join_from(_event, _standing, _standing.c.event_id == _event.c.id, isouter=True)
-    )  # fmt: skip
-
-
-def _narrowed(statement: Select[Any], wanted: Filter) -> Select[Any]:
-    if wanted.status == "received":
-        queued = select(_queue.c.event_id)
-        statement = statement.where(_standing.c.event_id.is_(None), _event.c.id.in_(queued))
-    elif wanted.status:
-        statement = statement.where(_standing.c.status == wanted.status)
-    if wanted.slug:
-        endpoint_id = select(_endpoint.c.id).where(_endpoint.c.slug == wanted.slug).scalar_subquery()
-        statement = statement.where(_event.c.endpoint_id == endpoint_id)
-    if wanted.type:
-        statement = statement.where(_event.c.type == wanted.type)
-    if wanted.contradicted:
-        contradicted = select(_delivery.c.event_id).where(_delivery.c.contradicts)
-        statement = statement.where(_event.c.id.in_(contradicted))
-    return _in_time(statement, wanted)
-
-
-def _in_time(statement: Select[Any], wanted: Filter) -> Select[Any]:
-    """Between two moments. The bounds on ids let any index that ends in the id skip what is too old or too new."""
-    near = _event.alias("near")
-    if wanted.since:
-        older = (
-            select(near.c.id)
-            .where(near.c.received_at < wanted.since - _SLACK)
-            .order_by(near.c.received_at.desc(), near.c.id.desc())
-            .limit(1)
-            .scalar_subquery()
-        )
-        statement = statement.where(_event.c.received_at >= wanted.since, _event.c.id > func.coalesce(older, 0))
-    if wanted.until:
-        newer = (
-            select(near.c.id)
-            .where(near.c.received_at > wanted.until + _SLACK)
-            .order_by(near.c.received_at, near.c.id)
-            .limit(1)
-            .scalar_subquery()
-        )
-        largest = 2**63 - 1
-        statement = statement.where(_event.c.received_at < wanted.until, _event.c.id < func.coalesce(newer, largest))
-    return statement

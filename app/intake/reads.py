@@ -84,6 +84,7 @@ class Filter:
     key: str | None = None
     since: datetime | None = None  # this instant and later
     until: datetime | None = None  # before this instant
+    contradicted: bool = False  # only those that arrived again with another meaning
 
 
 def event(conn: Connection, event_id: int) -> Event | None:
@@ -156,6 +157,9 @@ def _narrowed(statement: Select[Any], wanted: Filter) -> Select[Any]:
         statement = statement.where(of.type == wanted.type)
     if wanted.key is not None:
         statement = statement.where(of.event_key == wanted.key)
+    if wanted.contradicted:
+        contradicted = select(tables.delivery.c.event_id).where(tables.delivery.c.contradicts)
+        statement = statement.where(of.id.in_(contradicted))
     return statement.where(*_received(wanted.since, wanted.until))
 
 

@@ -19,5 +19,5 @@ standing = table(
     schema="intake",
 )  # fmt: skip
 endpoint = table("endpoint", *map(column, ("id", "slug", "provider")), schema="intake")
-delivery = table("delivery", *map(column, ("id", "event_id")), schema="intake")
+delivery = table("delivery", *map(column, ("id", "event_id", "contradicts")), schema="intake")
 queue = table("queue", column("event_id"), schema="intake")

@@ -1,9 +1,9 @@
-"""What the console asks of the ledger: entries with their postings, accounts with their balance, months. Reads only."""
+"""What the console asks of the ledger beyond reads.py: an entry's page, accounts with their balance, months."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import column, select, table
 
@@ -14,9 +14,6 @@ from app.base.sql import Queries
 SQL: Final = Queries(__package__ or "app.ledger", "pages.sql")
 _ABOVE_ALL: Final = 2**63 - 1
 
-_COLUMNS: Final = "id kind amount currency period occurred_at recorded_at payment_id event_id refund_id party memo"
-_entry = table("entry", *map(column, _COLUMNS.split()), schema="ledger")
-_posting = table("posting", column("entry_id"), column("account_id"), schema="ledger")
 _account = table("account", *map(column, "id code type currency created_at".split()), schema="ledger")
 
 
@@ -86,31 +83,6 @@ class Line:
     payment_id: int | None
     memo: str | None
     amount: int
-
-
-def entries(
-    conn: Connection,
-    *,
-    kind: str | None,
-    period: date | None,
-    account_id: int | None,
-    before: int | None,
-    limit: int,
-) -> list[Entry]:
-    """Newest first, below the id `before`, with postings; one more than `limit` tells that there are more."""
-    # Walk the account's own index where there is one: it ends in the entry's id as the others do.
-    key = _posting.c.entry_id if account_id is not None else _entry.c.id
-    statement = select(*_entry.c).order_by(key.desc()).limit(limit + 1)
-    if account_id is not None:
-        statement = statement.join_from(_entry, _posting, _posting.c.entry_id == _entry.c.id)
-        statement = statement.where(_posting.c.account_id == account_id)
-    if kind:
-        statement = statement.where(_entry.c.kind == kind)
-    if period:
-        statement = statement.where(_entry.c.period == period)
-    if before is not None:
-        statement = statement.where(key < before)
-    return _with_postings(conn, [Entry(*row) for row in select_all(conn, statement)])
 
 
 def entry(conn: Connection, entry_id: int) -> Entry | None:
@@ -185,9 +157,9 @@ def _with_postings(conn: Connection, found: Sequence[Entry]) -> list[Entry]:
     return list(found)
 
 
-def _with_balances(conn: Connection, rows: Iterable[tuple[object, ...]]) -> list[Account]:
+def _with_balances(conn: Connection, rows: Iterable[tuple[Any, ...]]) -> list[Account]:
     found = list(rows)
     if not found:
         return []
-    held = dict(conn.execute(SQL["balances"], {"account_ids": [row[0] for row in found]}).fetchall())
-    return [Account(*row, held.get(row[0], 0)) for row in found]  # type: ignore[arg-type]  # the columns of the table
+    held: dict[int, int] = dict(conn.execute(SQL["balances"], {"account_ids": [row[0] for row in found]}).fetchall())
+    return [Account(row[0], row[1], row[2], row[3], row[4], held.get(row[0], 0)) for row in found]

@@ -1,4 +1,4 @@
-"""What the console asks of payments: a payment and all that belongs to it, refunds, and who is called so. Reads only."""
+"""What the console asks of payments beyond reads.py: a payment's page, refunds, and who is called so. Reads only."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,41 +10,16 @@ from sqlalchemy import column, select, table
 from app.base.db import Connection
 from app.base.selecting import select_all
 from app.base.sql import Queries
+from app.payments import tables
 from app.payments.state import Commission
 
 SQL: Final = Queries(__package__ or "app.payments", "pages.sql")
 
-_payment = table(
-    "payment",
-    *map(
-        column,
-        "id reference endpoint_id provider_ref status amount currency refunded_amount wallet created_at paid_at".split(),
-    ),
-    schema="payments",
-)
 _refund = table(
     "refund",
     *map(column, "id payment_id amount source status reason actor event_id occurred_at created_at".split()),
     schema="payments",
 )
-_endpoint = table("endpoint", column("id"), column("slug"), schema="intake")
-
-
-@dataclass(frozen=True, slots=True)
-class PaymentRow:
-    """A payment in a list."""
-
-    id: int
-    reference: str
-    slug: str
-    provider_ref: str | None
-    status: str
-    amount: int
-    currency: str
-    refunded_amount: int
-    wallet: str | None
-    created_at: datetime
-    paid_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,48 +82,15 @@ class Chargeback:
     reversed_at: datetime | None
 
 
-def payments(
-    conn: Connection, *, status: str | None, wallet: str | None, before: int | None, limit: int
-) -> list[PaymentRow]:
-    """Newest first, below the id `before`; one more than `limit` tells that there are more."""
-    columns = _payment.c
-    statement = (
-        select(
-            columns.id, columns.reference, _endpoint.c.slug, columns.provider_ref, columns.status, columns.amount,
-            columns.currency, columns.refunded_amount, columns.wallet, columns.created_at, columns.paid_at,
-        )
-        .join_from(_payment, _endpoint, _endpoint.c.id == columns.endpoint_id)
-        .order_by(columns.id.desc())
-        .limit(limit + 1)
-    )  # fmt: skip
-    if status:
-        statement = statement.where(columns.status == status)
-    if wallet:
-        statement = statement.where(columns.wallet == wallet)
-    if before is not None:
-        statement = statement.where(columns.id < before)
-    return [PaymentRow(*row) for row in select_all(conn, statement)]
-
-
 def payment(conn: Connection, payment_id: int) -> Payment | None:
     """The payment of that id."""
     row = conn.execute(SQL["payment"], {"payment_id": payment_id}).fetchone()
     return Payment(*row) if row else None
 
 
-def names(conn: Connection, payment_id: int) -> list[tuple[str, str]]:
-    """(name, `provider` or `merchant`) of every name it is known by."""
-    return [(row[0], row[1]) for row in conn.execute(SQL["names"], {"payment_id": payment_id}).fetchall()]
-
-
 def commissions(conn: Connection, payment_id: int) -> list[Commission]:
     """What partners were promised."""
     return [Commission(*row) for row in conn.execute(SQL["commissions"], {"payment_id": payment_id}).fetchall()]
-
-
-def grants(conn: Connection, payment_id: int) -> list[tuple[str, str, datetime]]:
-    """(subject, resource, when) of the access it gave."""
-    return [(row[0], row[1], row[2]) for row in conn.execute(SQL["grants"], {"payment_id": payment_id}).fetchall()]
 
 
 def refunds_of(conn: Connection, payment_id: int) -> list[Refund]:
@@ -166,10 +108,11 @@ def refunds(conn: Connection, *, status: str | None, before: int | None, limit: 
     columns = _refund.c
     statement = (
         select(
-            columns.id, columns.payment_id, columns.amount, _payment.c.currency, columns.source, columns.status,
-            columns.reason, columns.actor, columns.event_id, columns.occurred_at, columns.created_at, _payment.c.reference,
+            columns.id, columns.payment_id, columns.amount, tables.payment.c.currency, columns.source, columns.status,
+            columns.reason, columns.actor, columns.event_id, columns.occurred_at, columns.created_at,
+            tables.payment.c.reference,
         )
-        .join_from(_refund, _payment, _payment.c.id == columns.payment_id)
+        .join_from(_refund, tables.payment, tables.payment.c.id == columns.payment_id)
         .order_by(columns.id.desc())
         .limit(limit + 1)
     )  # fmt: skip

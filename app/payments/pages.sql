@@ -6,15 +6,8 @@ SELECT p.id, p.reference, e.slug, p.provider_ref, p.status, p.amount, p.currency
 FROM payments.payment p JOIN intake.endpoint e ON e.id = p.endpoint_id
 WHERE p.id = %(payment_id)s;
 
--- name: names
--- Every name the payment is known by.
-SELECT value, kind FROM payments.name WHERE payment_id = %(payment_id)s ORDER BY kind DESC, value LIMIT 100;
-
 -- name: commissions
 SELECT partner, amount, basis_points FROM payments.commission WHERE payment_id = %(payment_id)s ORDER BY partner;
-
--- name: grants
-SELECT subject, resource, granted_at FROM payments.access_grant WHERE payment_id = %(payment_id)s ORDER BY id;
 
 -- name: refunds
 SELECT r.id, r.payment_id, r.amount, p.currency, r.source, r.status, r.reason, r.actor, r.event_id, r.occurred_at, r.created_at,

@@ -57,6 +57,7 @@ def payments(
     reference: str | None = None,
     provider_ref: str | None = None,
     status: str | None = None,
+    wallet: str | None = None,
     before: int | None,
     limit: int,
 ) -> list[Payment]:
@@ -73,6 +74,8 @@ def payments(
         statement = statement.where(columns.id.in_(named))
     if status is not None:
         statement = statement.where(columns.status == status)
+    if wallet is not None:
+        statement = statement.where(columns.wallet == wallet)
     if before is not None:
         statement = statement.where(columns.id < before)
     return [Payment(*row) for row in select_all(conn, statement.order_by(columns.id.desc()).limit(limit))]

@@ -1,4 +1,4 @@
-"""The door for people: what they see and do. Reads through the capabilities' pages, acts through the same paths as events."""
+"""The door for people: what they see and do. Reads through the capabilities, acts through the same paths as events."""
 
 from typing import Final
 

@@ -1,6 +1,6 @@
 """What a provider sent, shown for reading: JSON indented, personal data masked, secrets in headers never shown.
 
-Owns what counts as personal: values under a personal name, and texts that look like an e-mail, a CPF, a CNPJ or a phone.
+Owns what counts as personal: values under a personal name, and what looks like an e-mail, a CPF, a CNPJ or a phone.
 Refuses to guess: a body that is no JSON is shown as text with the same patterns masked.
 """
 
@@ -19,11 +19,11 @@ _LONGEST_SHOWN: Final = 200_000
 _DEEPEST: Final = 100
 
 _PERSONAL_NAMES: Final = frozenset(
-    """name nome firstname lastname fullname surname sobrenome payername customername holdername ownername cardholdername
-    receivername nomepagador nomedevedor cpf cnpj cpfcnpj cpfoucnpj taxid document documento documentnumber email mail
-    receiptemail phone phonenumber mobilephone cellphone celular telefone mobile whatsapp address endereco street line1 line2
-    logradouro addressnumber complement complemento postalcode cep province bairro birthdate nascimento ip ipaddress
-    remoteip""".split()
+    """name nome firstname lastname fullname surname sobrenome payername customername holdername ownername
+    cardholdername receivername nomepagador nomedevedor cpf cnpj cpfcnpj cpfoucnpj taxid document documento
+    documentnumber email mail receiptemail phone phonenumber mobilephone cellphone celular telefone mobile whatsapp
+    address endereco street line1 line2 logradouro addressnumber complement complemento postalcode cep province bairro
+    birthdate nascimento ip ipaddress remoteip""".split()
 )
 _PATTERNS: Final = re.compile(
     r"""(?P<email>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)
@@ -91,11 +91,11 @@ def json_pieces(value: Any, *, reveal: bool) -> list[Piece]:
 
 
 def headers_shown(headers: Iterable[Iterable[str]], *, reveal: bool) -> list[tuple[str, str, bool]]:
-    """(name, value, hidden). A secret is never shown, only how long it is."""
+    """(name, value, hidden). A secret is never shown."""
     found = []
     for name, value in headers:
         hidden = _SECRET_HEADER.search(name) is not None
-        found.append((name, f"{MASK} ({len(value)})" if hidden else (value if reveal else mask(value)), hidden))
+        found.append((name, MASK if hidden else (value if reveal else mask(value)), hidden))
     return found
 
 

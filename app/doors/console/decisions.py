@@ -3,6 +3,8 @@
 Each has a page that says what will happen, shown by doing it and undoing it. A reason is required.
 """
 
+from typing import Any
+
 from flask import redirect, request, url_for
 from flask_babel import gettext as _
 from werkzeug.wrappers import Response as Answer
@@ -82,7 +84,7 @@ def acknowledgement(event_id: str) -> str | tuple[str, int] | Answer:
     return _asked("events/acknowledgement.html", event=event, deliveries=contradicting)
 
 
-def _asked(template: str, **context: object) -> str | tuple[str, int]:
+def _asked(template: str, **context: Any) -> str | tuple[str, int]:
     """The page that asks; after a POST without a reason it says so."""
     if request.method == "POST":
         return render(template, problem=_("Give a reason: it is kept with what you do."), **context), 422

@@ -80,7 +80,7 @@ def failed(error: HTTPException) -> Response:
 
 
 def _not_found() -> str:
-    return _("Perhaps an id was cut off when it was copied. The search box above takes any id.")
+    return str(_("Perhaps an id was cut off when it was copied. The search box above takes any id."))
 
 
 def _page(code: int, title: str, said: str) -> Response:

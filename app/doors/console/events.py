@@ -28,9 +28,11 @@ from app.doors.console.page import (
     wake_worker,
 )
 from app.doors.console.rules import needs
-from app.doors.console.sentences import Said, sentence
+from app.doors.console.sentences import Said, beside_state, sentence
 from app.intake import pages as intake
-from app.intake.pages import Event, Filter
+from app.intake import reads
+from app.intake.pages import Event
+from app.intake.reads import Filter
 from app.payments import pages as payments
 
 
@@ -40,7 +42,7 @@ def events() -> str:
     """Every event, newest first, narrowed by the address."""
     wanted, problem = filter_from_address()
     with statements() as conn:
-        rows = intake.events(conn, wanted, before=before(Kind.EVENT), limit=PAGE_ROWS)
+        rows = reads.events(conn, wanted, before=before(Kind.EVENT), limit=PAGE_ROWS + 1)
         slugs, types = intake.choices(conn)
         told = intake.types(conn, (row.caused_by for row in rows))
         references = payments.references(conn, (row.payment_id for row in rows))
@@ -48,7 +50,7 @@ def events() -> str:
         "events/list.html",
         "events/rows.html",
         list=listing(rows, lambda row: show(Kind.EVENT, row.id)),
-        sentences={row.id: sentence(said_of(row), _types(told)) for row in rows},
+        sentences={row.id: beside_state(said_of(row), _types(told)) for row in rows},
         references=references,
         wanted=wanted,
         problem=problem,
@@ -110,14 +112,16 @@ def filter_from_address() -> tuple[Filter, str | None]:
     """The filter that the address holds, and what is wrong with it, if anything."""
     since, problem = _moment("since")
     until, problem_until = _moment("until")
+    if until and _is_day("until"):
+        until += timedelta(days=1)
     wanted = Filter(
-        status=given("status"), slug=given("endpoint"), type=given("type"), since=since,
-        until=until + timedelta(days=1) if until and _is_day("until") else until, contradicted=given("contradicted") == "1",
+        status=given("status"), slug=given("endpoint"), type=given("type"), since=since, until=until,
+        contradicted=given("contradicted") == "1",
     )  # fmt: skip
     return wanted, problem or problem_until
 
 
-def said_of(found: intake.EventRow | Event | intake.Told | intake.Decided, currency: str | None = None) -> Said:
+def said_of(found: reads.Event | Event | intake.Told | intake.Decided, currency: str | None = None) -> Said:
     """What a sentence needs, of anything that has a decision."""
     own = getattr(found, "currency", None)
     return Said(found.status, found.reason, found.caused_by, found.entry_id, found.detail, own or currency)
@@ -143,7 +147,7 @@ def _event_page(event_id: int, *, reveal: bool) -> str:
         cause=told.get(found.caused_by or 0),
         reference=references.get(found.payment_id or 0),
         deliveries=deliveries,
-        decisions=[(one, sentence(said_of(one, found.currency), types)) for one in decisions],
+        decisions=[(one, beside_state(said_of(one, found.currency), types)) for one in decisions],
         done=next((one for one in decisions if str(one.id) == request.args.get("done")), None),
         acts=acts,
         body=body,
@@ -159,13 +163,11 @@ def _event_page(event_id: int, *, reveal: bool) -> str:
 
 def before_redelivery(status: str) -> str:
     """What re-delivering an event in that state may do."""
-    return {
+    may_do: dict[str, str] = {
         "applied": _(
-            "This event was applied. Re-delivering can only restore missing access; money is never posted twice."
+            "This event was applied. Re-delivering can only restore missing access; no money is posted twice."
         ),
-        "duplicate": _(
-            "Its effect exists already. Re-delivering can only restore missing access; money is not posted again."
-        ),
+        "duplicate": _("Its effect exists already. Re-delivering can only restore missing access; no money is posted."),
         "ignored": _("It moves no money. Re-delivering will find the same, and change nothing."),
         "unmatched": _("If its payment is registered by now, re-delivering confirms it and posts its sale, once."),
         "waiting": _("If what it depends on has come by now, re-delivering applies it, once."),
@@ -176,7 +178,8 @@ def before_redelivery(status: str) -> str:
         "received": _(
             "It is about to be decided. Re-delivering decides it now, and it still has its effect only once."
         ),
-    }[status]
+    }
+    return may_do[status]
 
 
 def _existing(conn: Connection, event_id: int) -> Event:

@@ -1,7 +1,7 @@
 """The reader's language, and how amounts, times and distances are written in it.
 
-Settings force a language; else a choice kept in a cookie; else the browser's. Times are shown in the merchant's zone, with
-the exact instant in UTC on the element. Amounts come in minor units and are never rounded.
+Settings force a language; else a choice kept in a cookie; else the browser's. Times are shown in the merchant's zone,
+with the exact instant in UTC on the element. Amounts come in minor units and are never rounded.
 """
 
 from collections.abc import Callable
@@ -35,7 +35,6 @@ def init(app: Flask, settings: Settings) -> None:
     Babel(app, default_locale="en", locale_selector=lambda: _chosen(settings.locale).replace("-", "_"))
     filters: dict[str, Callable[..., object]] = {
         "money": money,
-        "signed": signed,
         "when": _in_zone(settings.timezone, when),
         "day_time": _in_zone(settings.timezone, day_time),
         "ago": ago,
@@ -81,7 +80,7 @@ def money(amount: int | None, currency: str | None) -> str:
     pattern = copy(_locale().currency_formats["standard"])
     pattern.frac_prec = (places, places)
     value = Decimal(amount).scaleb(-places)
-    written = pattern.apply(value, _locale(), currency=currency, currency_digits=False)
+    written: str = pattern.apply(value, _locale(), currency=currency, currency_digits=False)
     return written.replace("-", MINUS)
 
 
@@ -90,12 +89,6 @@ def plain_amount(amount: int, currency: str) -> str:
     places = decimals(currency)
     text = f"{Decimal(amount).scaleb(-places):.{places}f}"
     return text.replace(".", ",") if portuguese() else text
-
-
-def signed(amount: int | None, currency: str | None) -> str:
-    """As `money`, with a plus for what came in."""
-    written = money(amount, currency)
-    return f"+{written}" if amount and amount > 0 else written
 
 
 def when(moment: datetime | None, zone: ZoneInfo) -> Markup:
@@ -124,7 +117,7 @@ def ago(moment: datetime | None) -> Markup:
         return Markup("—")
     passed = max(now() - moment, timedelta(seconds=1))
     written = dates.format_timedelta(-passed, add_direction=True, format="short", threshold=1.2, locale=_locale())
-    return _time(moment, written.replace(". ", " "))
+    return _time(moment, written.replace(". ", " ").removesuffix("."))
 
 
 def distance(between: timedelta | None) -> str:
@@ -144,10 +137,15 @@ def distance(between: timedelta | None) -> str:
     return f"{hours // 24} d {hours % 24} h"
 
 
+def phrase(text: str, **values: object) -> Markup:
+    """A translated sentence as markup: the translations are ours, every value is escaped unless it is markup itself."""
+    return Markup(text) % values  # noqa: S704
+
+
 def month(period: date) -> str:
     """`December 2026`, `dezembro de 2026`."""
     name = dates.format_date(period, "MMMM", locale=_locale())
-    return gettext("%(month)s %(year)s", month=name, year=period.year)
+    return str(gettext("%(month)s %(year)s", month=name, year=period.year))
 
 
 def number(value: float | Decimal) -> str:
@@ -170,7 +168,7 @@ def _in_zone(
 
 def _locale() -> Locale:
     locale = get_locale()
-    assert locale is not None
+    assert isinstance(locale, Locale)
     return locale
 
 

@@ -11,7 +11,8 @@ from app.base.ids import Kind, show
 from app.doors.console.page import PAGE_ROWS, before, console, given, listing, number, render
 from app.doors.console.rules import needs
 from app.intake import pages as intake
-from app.ledger import pages
+from app.ledger import pages, reads
+from app.ledger.reads import Filter
 from app.payments import pages as payments
 
 
@@ -25,10 +26,8 @@ def entries() -> str:
         accounts = pages.account(conn, code) if code else []
         if code and not accounts:
             problem = _("There is no account “%(code)s”.", code=code)
-        account_id = accounts[0].id if accounts else None
-        rows = pages.entries(
-            conn, kind=kind, period=period, account_id=account_id, before=before(Kind.ENTRY), limit=PAGE_ROWS
-        )
+        wanted = Filter(kind=kind, period=period, account_ids=[one.id for one in accounts] if code else None)
+        rows = reads.entries(conn, wanted, before=before(Kind.ENTRY), limit=PAGE_ROWS + 1)
         references = payments.references(conn, (row.payment_id for row in rows))
         periods = pages.periods(conn)
     return render(

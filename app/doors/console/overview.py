@@ -121,7 +121,7 @@ def _sentence(needed: list[Need], last: datetime | None, *, has_endpoints: bool)
     else:
         first = ngettext("One thing needs a person.", "%(num)d things need a person.", number)
     if last:
-        return Markup("{} {}").format(first, Markup(_("Last event %(ago)s.", ago=language.ago(last))))
+        return Markup("{} {}").format(first, language.phrase(_("Last event %(ago)s."), ago=language.ago(last)))
     if has_endpoints:
         return Markup("{} {}").format(first, _("No event has arrived yet."))
     return Markup("{} {}").format(first, _("There is no endpoint yet: add one with razao endpoint add."))

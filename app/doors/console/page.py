@@ -1,4 +1,4 @@
-"""The console's blueprint, and what its views share: rendering, lists by keyset, ids in addresses, transactions for show."""
+"""The console's blueprint, and what its views share: rendering, lists by keyset, ids in addresses, rehearsals."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -96,7 +96,7 @@ def rehearsal() -> Iterator[Connection]:
     try:
         with transaction() as conn:
             yield conn
-            raise _Undone
+            raise _Undone  # noqa: TRY301  the one way out of a transaction that undoes it
     except _Undone:
         pass
 

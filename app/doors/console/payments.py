@@ -33,7 +33,7 @@ from app.intake import pages as intake
 from app.intake.pages import Told
 from app.ledger import pages as ledger
 from app.notifications import pages as notifications
-from app.payments import pages
+from app.payments import pages, reads
 from app.payments.pages import Payment
 
 
@@ -43,7 +43,7 @@ def payments() -> str:
     """Every payment, newest first."""
     status, wallet = given("status"), given("wallet")
     with statements() as conn:
-        rows = pages.payments(conn, status=status, wallet=wallet, before=before(Kind.PAYMENT), limit=PAGE_ROWS)
+        rows = reads.payments(conn, status=status, wallet=wallet, before=before(Kind.PAYMENT), limit=PAGE_ROWS + 1)
     return render(
         "payments/list.html",
         "payments/rows.html",
@@ -62,7 +62,7 @@ def payment(payment_id: str) -> str:
         shown = existing(conn, found)
         told = intake.of_payment(conn, found)
         refunds = pages.refunds_of(conn, found)
-        grants = pages.grants(conn, found)
+        grants = reads.grants_of(conn, [found])
         entries = ledger.of_payment(conn, found)
         acts = access.of_objects(conn, [show(Kind.PAYMENT, found), *(show(Kind.EVENT, one.id) for one in told)])
         sources = Sources(
@@ -75,7 +75,7 @@ def payment(payment_id: str) -> str:
             acts=acts,
             types={one.id: one.type for one in told},
         )
-        names = pages.names(conn, found)
+        names = reads.provider_names(conn, [found])
         commissions = pages.commissions(conn, found)
         chargebacks = pages.chargebacks_of(conn, found)
     return render(
@@ -88,7 +88,7 @@ def payment(payment_id: str) -> str:
         grants=grants,
         chargebacks=chargebacks,
         commissions=commissions,
-        names=[name for name, kind in names if kind == "provider"],
+        names=[name for _payment, name in names],
         timeline=merged(sources),
         metadata=bodies.json_pieces(shown.metadata, reveal=False) if shown.metadata else None,
         why_no_refund=why_no_refund(shown),
@@ -127,13 +127,14 @@ def existing(conn: Connection, payment_id: int) -> Payment:
 
 def why_no_refund(payment: Payment) -> str | None:
     """Why this payment cannot be refunded now; None when it can."""
+    why: str | None = None
     if payment.status in {"pending", "expired"}:
-        return _("It is not paid; there is nothing to refund.")
-    if payment.status == "charged_back":
-        return _("A chargeback holds the money; a refund would return it twice.")
-    if payment.remaining == 0:
-        return _("It was refunded in full.")
-    return None
+        why = _("It is not paid; there is nothing to refund.")
+    elif payment.status == "charged_back":
+        why = _("A chargeback holds the money; a refund would return it twice.")
+    elif payment.remaining == 0:
+        why = _("It was refunded in full.")
+    return why
 
 
 def _sentences(payment: Payment, told: list[Told], deliveries: int) -> list[Markup]:
@@ -141,7 +142,7 @@ def _sentences(payment: Payment, told: list[Told], deliveries: int) -> list[Mark
     said: list[Markup] = []
     if payment.paid_at is None:
         means = words.any_state(words.PAYMENTS, payment.status).means
-        said.append(Markup(_("Not confirmed: %(means)s.")) % {"means": str(means)})
+        said.append(language.phrase(_("Not confirmed: %(means)s."), means=str(means)))
     else:
         said.append(_confirmed_by(payment, told))
     duplicates = [one for one in told if one.status == "duplicate"]
@@ -158,24 +159,21 @@ def _sentences(payment: Payment, told: list[Told], deliveries: int) -> list[Mark
         )
         said.append(Markup("{}").format(text))
     if payment.refunded_amount:
-        values = {
-            "back": language.money(payment.refunded_amount, payment.currency),
-            "left": language.money(payment.remaining, payment.currency),
-        }
-        said.append(Markup(_("%(back)s went back; %(left)s remains.")) % values)
+        back = language.money(payment.refunded_amount, payment.currency)
+        left = language.money(payment.remaining, payment.currency)
+        said.append(language.phrase(_("%(back)s went back; %(left)s remains."), back=back, left=left))
     if payment.registered_amount != payment.amount:
-        text = Markup(_("A person accepted what was really paid; %(amount)s was expected."))
-        said.append(text % {"amount": language.money(payment.registered_amount, payment.currency)})
+        expected = language.money(payment.registered_amount, payment.currency)
+        text = _("A person accepted what was really paid; %(amount)s was expected.")
+        said.append(language.phrase(text, amount=expected))
     return said
 
 
 def _confirmed_by(payment: Payment, told: list[Told]) -> Markup:
     cause = next((one for one in told if one.id == payment.paid_by_event), None)
-    values = {
-        "amount": Markup("<strong>{}</strong>").format(language.money(payment.amount, payment.currency)),
-        "ago": language.ago(payment.paid_at),
-    }
+    amount = Markup("<strong>{}</strong>").format(language.money(payment.amount, payment.currency))
+    ago = language.ago(payment.paid_at)
     if cause is None:
-        return Markup(_("Confirmed once: %(amount)s, by a person, %(ago)s.")) % values
-    values["event"] = Markup('<span class="type">{}</span> {}').format(cause.type, link(Kind.EVENT, cause.id))
-    return Markup(_("Confirmed once: %(amount)s, by %(event)s, %(ago)s.")) % values
+        return language.phrase(_("Confirmed once: %(amount)s, by a person, %(ago)s."), amount=amount, ago=ago)
+    event = Markup('<span class="type">{}</span> {}').format(cause.type, link(Kind.EVENT, cause.id))
+    return language.phrase(_("Confirmed once: %(amount)s, by %(event)s, %(ago)s."), amount=amount, event=event, ago=ago)

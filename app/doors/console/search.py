@@ -1,6 +1,11 @@
-"""The one search box: any id that a person can hold. One hit lands on its page; several are listed; none says where it looked."""
+"""The one search box: any id that a person can hold.
 
+One hit lands on its page; several are listed; none says where it looked.
+"""
+
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 from flask import redirect, url_for
 from flask_babel import gettext as _
@@ -26,6 +31,14 @@ LOOKED_IN: tuple[LazyString, ...] = (
     _l("the providers' refund ids"),
     _l("wallets, partners and accounts"),
 )
+
+
+_EXISTS: Final[dict[Kind, Callable[[Connection, int], bool]]] = {
+    Kind.PAYMENT: lambda conn, number: bool(payments.references(conn, [number])),
+    Kind.EVENT: intake.is_event,
+    Kind.ENTRY: ledger.is_entry,
+    Kind.REFUND: lambda conn, number: payments.refund(conn, number) is not None,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,17 +87,9 @@ def _hits(conn: Connection, text: str) -> list[Hit]:
 
 def _own(conn: Connection, text: str) -> Hit | None:
     """The object of one of our own ids, if it exists."""
-    for kind in (Kind.PAYMENT, Kind.EVENT, Kind.ENTRY, Kind.REFUND):
+    for kind, exists in _EXISTS.items():
         number = parse(kind, text.lower())
-        if number is None:
-            continue
-        exists = {
-            Kind.PAYMENT: lambda one: bool(payments.references(conn, [one])),
-            Kind.EVENT: lambda one: intake.is_event(conn, one),
-            Kind.ENTRY: lambda one: ledger.is_entry(conn, one),
-            Kind.REFUND: lambda one: payments.refund(conn, one) is not None,
-        }[kind]
-        if exists(number):
+        if number is not None and exists(conn, number):
             return Hit("", show(kind, number), address(kind, number))
     return None
 

@@ -1,4 +1,4 @@
-"""A decision as one sentence, with links to what it refers to: why this payment was credited, why that event was ignored."""
+"""A decision as one sentence, with links: why this payment was credited, why that event was ignored."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,7 +27,8 @@ class Said:
 
 def sentence(said: Said, types: Mapping[int, str]) -> Markup:
     """The sentence; `types` gives the type of each event that it may name. Everything stored is escaped."""
-    template = Markup(reasons.sentence(said.status, said.reason, portuguese=language.portuguese()))
+    # The sentences are ours; `format` of a Markup escapes every value that is none.
+    template = Markup(reasons.sentence(said.status, said.reason, portuguese=language.portuguese()))  # noqa: S704
     currency = said.detail.get("currency") or said.currency
     found = template.format(
         event=_event(said.caused_by, types),
@@ -43,9 +44,18 @@ def sentence(said: Said, types: Mapping[int, str]) -> Markup:
     return found
 
 
+def beside_state(said: Said, types: Mapping[int, str]) -> Markup:
+    """The sentence where its state is shown already: without the word that repeats it."""
+    whole = sentence(said, types)
+    word, colon, rest = whole.partition(": ")
+    if not colon or "<" in word or said.reason == "repeats_itself":
+        return whole
+    return Markup("{}").format(rest[:1].upper() + rest[1:])
+
+
 def _event(event_id: int | None, types: Mapping[int, str]) -> Markup:
     if event_id is None:
-        return Markup(_("a person"))
+        return language.phrase(_("a person"))
     shown = show(Kind.EVENT, event_id)
     return Markup('<a href="{}"><span class="type">{}</span> <span class="id">{}</span></a>').format(
         url_for("console.event", event_id=shown), types.get(event_id, ""), shown

@@ -1,7 +1,7 @@
 """Who is at the console: Flask-Login in one place, and nothing else of it anywhere.
 
-A session ends after SESSION_HOURS, when the person's epoch is raised, or when they are disabled. Refuses what Flask-Login
-would also take: remember-me cookies, identities in headers, LOGIN_DISABLED (the guard in rules.py never asks it).
+A session ends after SESSION_HOURS, when the person's epoch is raised, or when they are disabled. Refuses what
+Flask-Login would also take: remember-me cookies, identities in headers, LOGIN_DISABLED (rules.py never asks it).
 """
 
 import time

@@ -38,7 +38,7 @@ def sign_in_post() -> tuple[str, int] | Answer:
         if refused.code != "too_many_attempts":
             raise
         minutes = people.WINDOW_MINUTES
-        said = _("Too many attempts. Wait %(minutes)s minutes and try again; nothing else is wrong.", minutes=minutes)
+        said = _("Too many attempts. Wait %(minutes)s minutes, then try again.", minutes=minutes)
         return _form(said, login), 429
     if operator is None:
         return _form(_("This login and password do not belong together."), login), 422

@@ -1,5 +1,6 @@
 """What templates may call: ids, states, words. Kept small: a template shows, it does not work things out."""
 
+from typing import Any
 from urllib.parse import urlencode
 
 from flask import Flask, url_for
@@ -40,7 +41,8 @@ def init(app: Flask) -> None:
 def address(kind: str, number: int) -> str:
     """Where the page of an object is."""
     found = Kind(kind)
-    return url_for(f"console.{_VIEWS[found]}", **{_ARGUMENTS[found]: show(found, number)})
+    values: dict[str, Any] = {_ARGUMENTS[found]: show(found, number)}
+    return url_for(f"console.{_VIEWS[found]}", **values)
 
 
 def link(kind: Kind, number: int | None) -> Markup:

@@ -1,4 +1,4 @@
-"""A payment's one timeline: registration, deliveries, decisions, entries, refunds, access, messages and people's acts, merged.
+"""A payment's one timeline: registration, deliveries, decisions, entries, access, messages and people's acts, merged.
 
 Pure: takes what was read, gives moments in order. Gaps are not hidden; a delivery that contradicts says so.
 """
@@ -21,7 +21,9 @@ from app.intake.pages import Decided
 from app.ledger.pages import Entry
 from app.notifications.pages import Message
 from app.payments.pages import Payment
+from app.payments.reads import Grant
 
+_TONES: Final = {"sale": "good", "chargeback_reversal": "good", "refund": "wait", "chargeback": "bad"}
 # What happens in one transaction has one instant: then the order is that of cause and effect.
 _ORDER: Final = {"payment": 0, "delivery": 1, "act": 2, "decision": 3, "entry": 4, "access": 5, "message": 6}
 
@@ -46,7 +48,7 @@ class Sources:
     deliveries: Sequence[tuple[int, int, datetime, str, bool]]
     decisions: Sequence[tuple[int, Decided]]
     entries: Sequence[Entry]
-    grants: Sequence[tuple[str, str, datetime]]
+    grants: Sequence[Grant]
     messages: Sequence[Message]
     acts: Sequence[Done]
     types: Mapping[int, str]
@@ -67,8 +69,10 @@ def _all(sources: Sources) -> Iterator[Moment]:
     source = words.SOURCES.get(payment.source, payment.source)
     yield Moment(
         payment.created_at, "payment",
-        Markup(_("Registered by %(source)s: %(amount)s expected.")) % {
-            "source": str(source), "amount": language.money(payment.registered_amount, payment.currency)},
+        language.phrase(
+            _("Registered by %(source)s: %(amount)s expected."),
+            source=str(source), amount=language.money(payment.registered_amount, payment.currency),
+        ),
     )  # fmt: skip
     yield from _deliveries(sources)
     for event_id, decision in sources.decisions:
@@ -79,15 +83,16 @@ def _all(sources: Sources) -> Iterator[Moment]:
         yield Moment(decision.decided_at, "decision", text, actor, tone)
     for entry in sources.entries:
         text = Markup("{} {} <strong>{}</strong>").format(
-            words.KINDS[entry.kind], link(Kind.ENTRY, entry.id), language.signed(entry.amount, entry.currency)
+            words.KINDS[entry.kind], link(Kind.ENTRY, entry.id), language.money(entry.amount, entry.currency)
         )
         if entry.refund_id:
             text += Markup(" · {}").format(link(Kind.REFUND, entry.refund_id))
         note = f"{language.month(entry.period)}" + (f" · {entry.memo}" if entry.memo else "")
-        yield Moment(entry.recorded_at, "entry", text, note, "good" if entry.amount > 0 else "wait")
-    for subject, resource, at in sources.grants:
-        text = Markup(_("Access to %(resource)s given to %(subject)s.")) % {"resource": resource, "subject": subject}
-        yield Moment(at, "access", text)
+        yield Moment(entry.recorded_at, "entry", text, note, _TONES.get(entry.kind, "quiet"))
+    for grant in sources.grants:
+        said = _("Access to %(resource)s given to %(subject)s.")
+        text = language.phrase(said, resource=grant.resource, subject=grant.subject)
+        yield Moment(grant.granted_at, "access", text)
     for message in sources.messages:
         yield _message(message)
     for act in sources.acts:
@@ -112,7 +117,7 @@ def _deliveries(sources: Sources) -> Iterator[Moment]:
 
 def _message(message: Message) -> Moment:
     name = words.MESSAGE_TYPES.get(message.type, message.type)
-    text = Markup(_("Message owed to the shop: %(what)s.")) % {"what": str(name)}
+    text = language.phrase(_("Message owed to the shop: %(what)s."), what=str(name))
     note = show(Kind.MESSAGE, message.id)
     if message.delivered_at:
         note += " · " + str(words.MESSAGES["delivered"].word)
