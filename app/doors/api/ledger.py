@@ -8,7 +8,6 @@ from app.base.db import statements
 from app.base.errors import Refusal
 from app.doors.api import asked, cursors, told
 from app.doors.api.answering import answer, page
-from app.doors.api.fields import is_storable
 from app.doors.api.naming import payment_named
 from app.doors.api.rendering import entry_json, instant_or_none, month
 from app.doors.api.room import Room
@@ -70,7 +69,7 @@ def get_account(query: dict[str, Any], code: str) -> Response:
     liabilities and income. Refusals: `account_not_found` (404), `currency_needed` (422, with the `currencies`).
     """
     with statements() as conn:
-        found = pages.account(conn, code) if is_storable(code) else []
+        found = pages.account(conn, code)
     wanted = query.get("currency")
     if wanted is not None:
         found = [one for one in found if one.currency == wanted]

@@ -11,7 +11,6 @@ from app.base.errors import Refusal
 from app.base.ids import Kind, show, show_or_none
 from app.doors.api import asked, caller, cursors, told
 from app.doors.api.answering import act, answer, page
-from app.doors.api.fields import is_storable
 from app.doors.api.rendering import instant, runtime
 from app.doors.api.room import Room
 from app.ledger import reads
@@ -91,7 +90,7 @@ def debit_wallet(body: dict[str, Any], owner: str) -> Response:
 
 
 def _wallet(conn: Connection, owner: str) -> Wallet:
-    found = reads.find_wallet(conn, owner) if is_storable(owner) else None
+    found = reads.find_wallet(conn, owner)
     if found is None:
         raise Refusal(
             "wallet_not_found", "There is no wallet of this owner; a payment with that wallet opens it.", status=404
