@@ -17,12 +17,12 @@ SELECT a.id, a.currency, b.owed FROM ledger.account a JOIN ledger.balance b ON b
 
 -- name: statement
 -- A wallet's movements below an entry, newest first, as its owner reads them, beside what it holds now: one snapshot of both.
-SELECT e.id, e.kind, moved.amount, moved.owed, e.occurred_at, e.memo, e.payment_id
-FROM (SELECT p.entry_id, -sum(p.amount)::bigint AS amount, b.owed
-      FROM ledger.account a
-      JOIN ledger.balance b ON b.account_id = a.id
-      JOIN ledger.posting p ON p.account_id = a.id
-      WHERE a.code = %(code)s AND p.entry_id < %(before)s
-      GROUP BY p.entry_id, b.owed ORDER BY p.entry_id DESC LIMIT %(limit)s) moved
+SELECT e.id, e.kind, moved.amount, b.owed, e.occurred_at, e.memo, e.payment_id
+FROM ledger.account a
+JOIN ledger.balance b ON b.account_id = a.id
+CROSS JOIN LATERAL (SELECT p.entry_id, -sum(p.amount)::bigint AS amount FROM ledger.posting p
+                    WHERE p.account_id = a.id AND p.entry_id < %(before)s
+                    GROUP BY p.entry_id ORDER BY p.entry_id DESC LIMIT %(limit)s) moved
 JOIN ledger.entry e ON e.id = moved.entry_id
+WHERE a.code = %(code)s
 ORDER BY moved.entry_id DESC;

@@ -27,6 +27,7 @@ MAY_UPDATE: Final[dict[str, frozenset[str]]] = {
         "payments.refund": "status event_id",
         "payments.chargeback": "reversed_event reversed_at",
         "ledger.balance": _ALL,
+        "ledger.movement": "postings",  # so that folding may lock the rows that it adds up
         "outbox.message": "due_at attempts delivered_at",
         "access.operator": "password_hash role session_epoch disabled_at",
         "access.api_key": "revoked_at",

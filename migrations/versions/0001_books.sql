@@ -548,7 +548,7 @@ GRANT DELETE ON payments.awaiting TO razao_app;
 GRANT UPDATE (status, event_id) ON payments.refund TO razao_app;
 GRANT UPDATE (reversed_event, reversed_at) ON payments.chargeback TO razao_app;
 GRANT UPDATE ON ledger.balance TO razao_app;
-GRANT DELETE ON ledger.movement TO razao_app;
+GRANT UPDATE (postings), DELETE ON ledger.movement TO razao_app;   -- folding locks what it adds up
 GRANT UPDATE (due_at, attempts, delivered_at) ON outbox.message TO razao_app;
 GRANT UPDATE (password_hash, role, session_epoch, disabled_at) ON access.operator TO razao_app;
 GRANT UPDATE (revoked_at) ON access.api_key TO razao_app;
