@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from flask import Flask, Response, request
+from flask import Flask, Response, abort, request
 from flask_wtf.csrf import CSRFProtect
 
 from app.base.runtime import Runtime
@@ -56,9 +56,11 @@ def register(app: Flask, runtime: Runtime) -> None:
 
 @console.before_request
 def _check() -> Response | None:
-    """A forged form is refused before anything else is asked; then the guard."""
+    """A forged form is refused before anything else is asked, and what no text column can hold; then the guard."""
     if request.method not in {"GET", "HEAD", "OPTIONS"}:
         _csrf.protect()
+    if any("\x00" in text for values in [[request.path], *request.values.listvalues()] for text in values):
+        abort(400)
     return guard()
 
 

@@ -62,6 +62,7 @@ def failed(error: HTTPException) -> Response:
     """Everything that HTTP has a number for."""
     code = error.code or 500
     said = {
+        400: (_("Not understood"), _("The request is not as the console's own pages send it. Nothing was done.")),
         403: (_("Not for your role"), _("Your role does not reach this. Ask an admin if you need it.")),
         404: (_("There is no such page"), _not_found()),
         405: (_("Not that way"), _("This address takes another kind of request. Nothing was done.")),

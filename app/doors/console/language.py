@@ -4,6 +4,7 @@ Settings force a language; else a choice kept in a cookie; else the browser's. T
 with the exact instant in UTC on the element. Amounts come in minor units and are never rounded.
 """
 
+import re
 from collections.abc import Callable
 from copy import copy
 from datetime import UTC, date, datetime, timedelta
@@ -81,7 +82,8 @@ def money(amount: int | None, currency: str | None) -> str:
     pattern.frac_prec = (places, places)
     value = Decimal(amount).scaleb(-places)
     written: str = pattern.apply(value, _locale(), currency=currency, currency_digits=False)
-    return written.replace("-", MINUS)
+    # Babel leaves out what CLDR asks for: a space between a code and the digits after it.
+    return re.sub(r"(?<=[A-Za-z])(?=\d)", "\xa0", written).replace("-", MINUS)
 
 
 def plain_amount(amount: int, currency: str) -> str:

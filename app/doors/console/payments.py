@@ -141,7 +141,7 @@ def _sentences(payment: Payment, told: list[Told], deliveries: int) -> list[Mark
     """What happened to this money, for somebody who asks: paid once? ignored what? went back?"""
     said: list[Markup] = []
     if payment.paid_at is None:
-        means = words.any_state(words.PAYMENTS, payment.status).means
+        means = words.PAYMENTS[payment.status].means
         said.append(language.phrase(_("Not confirmed: %(means)s."), means=str(means)))
     else:
         said.append(_confirmed_by(payment, told))

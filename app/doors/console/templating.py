@@ -19,7 +19,7 @@ def init(app: Flask) -> None:
     """Teaches the templates the console's words."""
     app.jinja_env.globals.update(
         words=words,
-        state=words.any_state,
+        state=lambda table, name: table[name],
         may=may,
         pmt=lambda number: link(Kind.PAYMENT, number),
         evn=lambda number: link(Kind.EVENT, number),

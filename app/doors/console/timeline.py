@@ -78,7 +78,7 @@ def _all(sources: Sources) -> Iterator[Moment]:
     for event_id, decision in sources.decisions:
         said = sentence(said_of(decision, payment.currency), sources.types)
         actor = None if decision.actor == "worker" else decision.actor
-        tone = words.any_state(words.EVENTS, decision.status).tone
+        tone = words.EVENTS[decision.status].tone
         text = Markup("{} {}").format(link(Kind.EVENT, event_id), said)
         yield Moment(decision.decided_at, "decision", text, actor, tone)
     for entry in sources.entries:

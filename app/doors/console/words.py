@@ -142,8 +142,3 @@ _REFUSALS: Final[dict[str, LazyString]] = {
 def refusal(refused: Refusal) -> str:
     """What a refusal says, in the reader's language; its own words where the console has none."""
     return str(_REFUSALS.get(refused.code, refused.message))
-
-
-def any_state(table: dict[str, State], name: str) -> State:
-    """The state of that name; a name that the table lacks shows as it is."""
-    return table.get(name) or State(_l(name), "dots", "quiet", _l(name))
