@@ -1,5 +1,6 @@
 """Spending from a wallet: one conditional update decides (rule 8), and its entry is posted with it."""
 
+import json
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
@@ -15,7 +16,7 @@ def debit(
     """Takes `amount` minor units from the wallet for a purchase; returns (entry id, balance left).
 
     The same reference of one wallet debits once. Refusals: wallet_not_found (404), insufficient_balance,
-    debit_exists (both 409).
+    entry_exists (both 409).
     """
     row = conn.execute(SQL["find_wallet"], {"code": wallet(owner)}).fetchone()
     if row is None:
@@ -35,7 +36,7 @@ def debit(
             "currency": currency,
             "period": month_of(at, zone),
             "occurred_at": at,
-            "party": f"{owner}/{reference}",
+            "party": json.dumps([owner, reference]),  # neither may run into the other
             "memo": memo or reference,
             "wallet": account_id,
             "sales": accounts(conn, [(SALES, currency)])[SALES, currency],

@@ -1,6 +1,6 @@
 """AbacatePay: a public key proves nothing by itself; v1 and v2 bodies (providers.md sections 3, 10, 12)."""
 
-# ruff: noqa: E501 - a table reads best with one case a line
+
 
 import json
 from datetime import UTC, datetime

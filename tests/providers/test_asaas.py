@@ -1,6 +1,6 @@
 """Asaas: which of its events are money, and its look-alikes (providers.md section 1; peers B19, D32)."""
 
-# ruff: noqa: E501 - a table reads best with one case a line
+
 
 import json
 from datetime import UTC, datetime

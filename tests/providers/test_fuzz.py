@@ -1,6 +1,6 @@
 """Whatever arrives: verify raises nothing but Rejected, read raises nothing and answers storable readings."""
 
-# ruff: noqa: E501 - a table reads best with one case a line
+
 
 import json
 from datetime import UTC, datetime

@@ -1,6 +1,6 @@
 """Stripe: signature, origins, and which events are money (providers.md section 2; peers C, D, E)."""
 
-# ruff: noqa: E501 - a table reads best with one case a line
+
 
 import json
 from datetime import UTC, datetime, timedelta

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from typing import Literal
 
 import click
 
@@ -29,7 +30,7 @@ def verify(as_json: bool) -> None:
         _show("verify", verify_module.verify(runtime), as_json=as_json)
 
 
-def _show(kind: str, report: Report, *, as_json: bool) -> None:
+def _show(kind: Literal["doctor", "verify"], report: Report, *, as_json: bool) -> None:
     with transaction() as conn:
         reports.save(conn, kind, report)
     if as_json:
