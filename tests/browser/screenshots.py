@@ -9,39 +9,14 @@ from pathlib import Path
 
 import psycopg
 from flask import Flask
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, sync_playwright
 
 from app.base import embedded, migrating, settings
 from app.base.runtime import Runtime
 from app.base.vault import Vault
 from app.factory import create_app
-from tests.browser.living import ARGUMENTS, CHROMIUM, served
-from tests.console_data import PASSWORD
+from tests.browser.living import PAGES, launch, served, sign_in
 
-PAGES = {
-    "overview": "/",
-    "events": "/events",
-    "event": "/events/evn_2",
-    "event-review": "/events/evn_21",
-    "event-contradiction": "/events?contradicted=1",
-    "duplicates": "/duplicates",
-    "payments": "/payments",
-    "payment": "/payments/pmt_2",
-    "payment-refunded": "/payments/pmt_4",
-    "refund-form": "/payments/pmt_2/refund",
-    "refunds": "/refunds",
-    "refund": "/refunds/rfd_1",
-    "entries": "/ledger/entries",
-    "entry": "/ledger/entries/ent_1",
-    "accounts": "/ledger/accounts",
-    "account": "/ledger/accounts/psp:loja",
-    "notifications": "/notifications",
-    "audit": "/audit",
-    "safeguards": "/safeguards",
-    "endpoints": "/endpoints",
-    "search": "/search?q=nope",
-    "missing": "/nowhere",
-}
 SIZES = {"wide": (1280, 900), "narrow": (390, 844)}
 
 
@@ -62,14 +37,6 @@ def fresh() -> Iterator[tuple[Flask, Runtime]]:
         yield app, runtime
     embedded.stop_if_last()
     shutil.rmtree(place, ignore_errors=True)
-
-
-def sign_in(page: Page, address: str, login: str = "admin") -> None:
-    """Through the form, as people do."""
-    page.goto(f"{address}/sign-in")
-    page.fill("#login", login)
-    page.fill("#password", PASSWORD)
-    page.click("main button[type=submit]")
 
 
 def take(browser: Browser, address: str, into: Path, only: list[str]) -> None:
@@ -102,7 +69,7 @@ def main(into: Path, only: list[str]) -> None:
     """All of them, or those named."""
     into.mkdir(parents=True, exist_ok=True)
     with fresh() as (app, runtime), served(app, runtime) as address, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        browser = launch(playwright)
         take(browser, address, into, only)
         browser.close()
 

@@ -23,8 +23,8 @@ from app.doors.console import (
     sign_in,
     templating,
 )
-from app.doors.console.page import console
-from app.doors.console.rules import guard
+from app.doors.console.page import clean_address, console
+from app.doors.console.rules import guard, is_partial
 
 __all__ = ["VIEWS", "register"]
 
@@ -67,6 +67,8 @@ def _check() -> Response | None:
 @console.after_request
 def _harden(response: Response) -> Response:
     response.headers.update(_HEADERS)
+    if is_partial() and response.status_code == 200:
+        response.headers["HX-Push-Url"] = clean_address()
     response.vary.update(("Cookie", "Accept-Language", "HX-Request-Type"))
     return language.remember(response)
 

@@ -101,6 +101,12 @@ def rehearsal() -> Iterator[Connection]:
         pass
 
 
+def clean_address() -> str:
+    """The page's address as one would share it: without empty filters."""
+    below = given("before")
+    return _address(before=below) if below else _address()
+
+
 def _address(**changed: str) -> str:
     kept = [(key, value) for key, value in request.args.items(multi=True) if key not in {"before", "lang"} and value]
     query = urlencode([*kept, *changed.items()])
