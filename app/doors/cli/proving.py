@@ -11,7 +11,7 @@ from app.doors.cli import context
 from app.safeguards import doctor as doctor_module
 from app.safeguards import reports
 from app.safeguards import verify as verify_module
-from app.safeguards.report import Report
+from app.safeguards.report import Finding, Report
 
 
 @click.command()
@@ -31,14 +31,23 @@ def verify(as_json: bool) -> None:
 
 
 def _show(kind: Literal["doctor", "verify"], report: Report, *, as_json: bool) -> None:
-    with transaction() as conn:
-        reports.save(conn, kind, report)
     if as_json:
         click.echo(json.dumps(report.as_json()))
     else:
         for finding in report.findings:
-            click.echo(f"{'ok  ' if finding.holds else 'FAIL'}  {finding.name}: {finding.sentence}")
-        failed = sum(not finding.holds for finding in report.findings)
+            _print(finding)
+        failed = sum(finding.fails for finding in report.findings)
         click.echo(f"{len(report.findings) - failed} hold, {failed} do not")
+    with transaction() as conn:  # after it was shown: a report that cannot be kept was seen at least
+        reports.save(conn, kind, report)
     if not report.holds:
         sys.exit(1)
+
+
+def _print(finding: Finding) -> None:
+    mark = "ok  " if finding.holds else "FAIL" if finding.fails else "note"
+    rule = f" (rule {finding.rule})" if finding.rule else ""
+    click.echo(f"{mark}  {finding.name}{rule}: {finding.sentence}")
+    if not finding.holds:
+        for line in finding.detail:
+            click.echo(f"        {line}")
