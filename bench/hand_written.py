@@ -1,4 +1,4 @@
-"""The hand-written receiver (baseline/): Express and TypeORM, everything inside the request. Driven by the same script."""
+"""The hand-written receiver (baseline/): Express and TypeORM, all inside the request. Driven by the same script."""
 
 import hashlib
 import os

@@ -1,4 +1,4 @@
-"""What one run found: medians over its rounds, each figure beside its baseline; a table, a JSON file, a line of history."""
+"""What one run found: medians over its rounds, each beside its baseline; a table, a JSON file, a line of history."""
 
 import json
 import os
@@ -54,7 +54,9 @@ def table(found: dict[str, Sample]) -> str:
     ]
     compared = ratios(found)
     for name, sample in found.items():
-        beside = [f"{ratio} × {key.partition(' / ')[2]}" for key, ratio in compared.items() if key.startswith(f"{name} /")]
+        beside = [
+            f"{ratio} x {key.partition(' / ')[2]}" for key, ratio in compared.items() if key.startswith(f"{name} /")
+        ]
         p50, p99 = (f"{sample[field]:.1f} ms" if field in sample else "" for field in ("p50_ms", "p99_ms"))
         lines.append(f"| {name} | {sample['rate']:,.0f} | {p50} | {p99} | {', '.join(beside)} |")
     return "\n".join(lines)
@@ -64,14 +66,12 @@ def machine(cluster: Cluster) -> dict[str, object]:
     """What the figures were measured on."""
     with psycopg.connect(cluster.superuser_url()) as conn:
         server = conn.execute("SELECT current_setting('server_version'), current_setting('fsync')").fetchone()
-    cpu = next(
-        (line.partition(":")[2].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line),
-        platform.machine(),
-    )  # fmt: skip
+    processors = [line.partition(":")[2].strip() for line in Path("/proc/cpuinfo").read_text().splitlines()
+                  if line.startswith("model name")]  # fmt: skip
     return {
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": _said("git", "describe", "--always", "--dirty", "--abbrev=12"),
-        "cpu": cpu,
+        "cpu": processors[0] if processors else platform.machine(),
         "cores": os.cpu_count(),
         "load_before": round(os.getloadavg()[0], 2),
         "python": platform.python_version(),

@@ -63,7 +63,7 @@ def answers(port: int) -> bool:
 
 @contextmanager
 def process(arguments: Sequence[str], environ: Mapping[str, str], *, cwd: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """That program, in a process group of its own, until the end of the block. Its output goes to our standard error."""
+    """That program, in a process group of its own, for the length of the block. Its output goes to standard error."""
     started = subprocess.Popen(arguments, env=dict(environ), cwd=cwd, stdout=sys.stderr, start_new_session=True)
     _running.append(started)
     try:

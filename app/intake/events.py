@@ -3,13 +3,12 @@
 Owns the tables intake.event, delivery, queue, decision and standing. Refuses to change what was received.
 """
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, Literal
 
-from psycopg.types.json import Jsonb
+from psycopg.types.json import Json
 
 from app.base.db import Connection
 from app.base.sql import Queries
@@ -19,8 +18,10 @@ SQL: Final = Queries(__package__ or "app.intake")
 
 # Whoever sends these, they are somebody's secret; a provider's own are named by its adapter.
 _ALWAYS_SECRET: Final = frozenset({"authorization", "proxy-authorization", "cookie"})
+_Key = tuple[str, int]  # (event key, endpoint)
+_Row = tuple[dict[str, Any], bytes]
+
 WITHHELD: Final = "(withheld)"
-_REFS_SEPARATOR: Final = "\x1f"  # adapters refuse control characters in references
 ATTEMPTS_BEFORE_FAILED: Final = 10
 
 
@@ -77,47 +78,41 @@ class Decision:
     detail: dict[str, Any] = field(default_factory=dict)
 
 
-def receive(
-    conn: Connection,
-    endpoint_id: int,
-    call: Call,
-    readings: Sequence[Reading],
-    *,
-    secret_label: str,
-    remote_address: str | None,
-    secret_headers: frozenset[str] = frozenset(),
-) -> list[Receipt]:
-    """Stores the readings of one authentic call; returns a receipt for each, in their order.
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """One authentic call, and what its provider's adapter read in it."""
+
+    endpoint_id: int
+    call: Call
+    readings: Sequence[Reading]
+    secret_label: str
+    remote_address: str | None
+    secret_headers: frozenset[str] = frozenset()
+
+
+def receive(conn: Connection, arrivals: Sequence[Arrival]) -> list[list[Receipt]]:
+    """Stores what those calls tell; returns for each call a receipt for each of its readings, in their order.
 
     The body is kept byte for byte; of the headers, values that are secrets are withheld.
 
     One statement when all are new, a second for those that were there: run on a connection in autocommit, so that
     the second sees what the first waited for.
     """
-    digest = hashlib.sha256(call.body).digest()
-    secret = secret_headers | _ALWAYS_SECRET
-    kept_headers = Jsonb([[name, WITHHELD if name in secret else value] for name, value in call.headers])
-    first_of_key = {reading.key: reading for reading in reversed(readings)}
-    distinct = list(first_of_key.values())
-    arrival = {
-        "received_at": call.received_at,
-        "remote_address": remote_address,
-        "secret_label": secret_label,
-        "body_sha256": digest,
-        "body": call.body,
-        "headers": kept_headers,
-    }
-    rows = conn.execute(SQL["receive"], _columns(endpoint_id, distinct, arrival)).fetchall()
-    new = {key: event_id for event_id, key, _ in rows}
-    again = [reading for reading in distinct if reading.key not in new]
-    known: dict[str, int] = {}
-    if again:
-        rows = conn.execute(SQL["deliver_again"], _columns(endpoint_id, again, arrival)).fetchall()
-        known = {key: event_id for event_id, key, _ in rows}
-    return [
-        Receipt(new[reading.key], new=True) if reading.key in new else Receipt(known[reading.key], new=False)
-        for reading in readings
-    ]
+    first: dict[_Key, _Row] = {}
+    repeated: list[_Row] = []
+    for arrival in arrivals:
+        for key, row in _rows(arrival).items():
+            if first.setdefault(key, row) is not row:
+                repeated.append(row)
+    new = _store(conn, "receive", list(first.values()))
+    known = new | _store(conn, "deliver_again", [row for key, row in first.items() if key not in new] + repeated)
+    untold = set(new)
+    answers: list[list[Receipt]] = []
+    for arrival in arrivals:
+        keys = [(reading.key, arrival.endpoint_id) for reading in arrival.readings]
+        answers.append([Receipt(known[key], new=key in untold) for key in keys])
+        untold.difference_update(keys)
+    return answers
 
 
 def reject(conn: Connection, endpoint_id: int, reason: str, remote_address: str | None) -> None:
@@ -145,19 +140,20 @@ def get_events(conn: Connection, event_ids: Sequence[int]) -> list[StoredEvent]:
 
 def record_decisions(conn: Connection, decisions: Sequence[Decision], actor: str) -> None:
     """Appends the decisions and moves each event's standing."""
-    conn.execute(
-        SQL["record_decisions"],
+    rows = [
         {
-            "event_id": [decision.event_id for decision in decisions],
-            "status": [decision.status for decision in decisions],
-            "reason": [decision.reason for decision in decisions],
-            "payment_id": [decision.payment_id for decision in decisions],
-            "caused_by": [decision.caused_by for decision in decisions],
-            "entry_id": [decision.entry_id for decision in decisions],
-            "detail": [Jsonb(decision.detail) for decision in decisions],
-            "actor": [actor] * len(decisions),
-        },
-    )
+            "event_id": decision.event_id,
+            "status": decision.status,
+            "reason": decision.reason,
+            "payment_id": decision.payment_id,
+            "caused_by": decision.caused_by,
+            "entry_id": decision.entry_id,
+            "detail": decision.detail,
+            "actor": actor,
+        }
+        for decision in decisions
+    ]
+    conn.execute(SQL["record_decisions"], {"decisions": Json(rows)})
 
 
 def find_ids(conn: Connection, *, status: str | None, slug: str | None, since: datetime | None) -> list[int]:
@@ -214,26 +210,48 @@ def backlog(conn: Connection) -> tuple[int, float]:
     return count, age
 
 
-def _columns(endpoint_id: int, readings: Sequence[Reading], arrival: dict[str, Any]) -> dict[str, list[Any]]:
-    count = len(readings)
-    return {
-        "endpoint_id": [endpoint_id] * count,
-        "event_key": [reading.key for reading in readings],
-        "type": [reading.type for reading in readings],
-        "fact": [reading.fact.value for reading in readings],
-        "refs": [_REFS_SEPARATOR.join(reading.references) for reading in readings],
-        "merchant_reference": [reading.merchant_reference for reading in readings],
-        "amount": [reading.amount for reading in readings],
-        "currency": [reading.currency for reading in readings],
-        "fee": [reading.fee for reading in readings],
-        "occurred_at": [reading.occurred_at for reading in readings],
-        "provider_refund_id": [reading.refund_id for reading in readings],
-        "cumulative": [reading.cumulative for reading in readings],
-        "dispute_id": [reading.dispute_id for reading in readings],
-        "reverses_chargeback": [reading.reverses_chargeback for reading in readings],
-        "account": [reading.account for reading in readings],
-        "test": [reading.test for reading in readings],
-        "unreadable": [reading.unreadable for reading in readings],
-        "review": [getattr(reading, "review", None) for reading in readings],
-        **{name: [value] * count for name, value in arrival.items()},
+def _rows(arrival: Arrival) -> dict[_Key, _Row]:
+    """What is to be stored of a call, by (event key, endpoint); the body apart, since JSON holds no bytes."""
+    call = arrival.call
+    secret = arrival.secret_headers | _ALWAYS_SECRET
+    told_once = {
+        "endpoint_id": arrival.endpoint_id,
+        "received_at": call.received_at.isoformat(),
+        "remote_address": arrival.remote_address,
+        "secret_label": arrival.secret_label,
+        "headers": [[name, WITHHELD if name in secret else value] for name, value in call.headers],
     }
+    return {
+        (reading.key, arrival.endpoint_id): (_told(reading) | told_once, call.body)
+        for reading in reversed(arrival.readings)  # of one key, the first counts
+    }
+
+
+def _told(reading: Reading) -> dict[str, Any]:
+    return {
+        "event_key": reading.key,
+        "type": reading.type,
+        "fact": reading.fact.value,
+        "refs": reading.references,
+        "merchant_reference": reading.merchant_reference,
+        "amount": reading.amount,
+        "currency": reading.currency,
+        "fee": reading.fee,
+        "occurred_at": reading.occurred_at.isoformat() if reading.occurred_at else None,
+        "provider_refund_id": reading.refund_id,
+        "cumulative": reading.cumulative,
+        "dispute_id": reading.dispute_id,
+        "reverses_chargeback": reading.reverses_chargeback,
+        "account": reading.account,
+        "test": reading.test,
+        "unreadable": reading.unreadable,
+        "review": reading.review,
+    }
+
+
+def _store(conn: Connection, query: Literal["receive", "deliver_again"], rows: Sequence[_Row]) -> dict[_Key, int]:
+    if not rows:
+        return {}
+    parameters = {"events": Json([told for told, _ in rows]), "bodies": [body for _, body in rows]}
+    found = conn.execute(SQL[query], parameters).fetchall()
+    return {(event_key, endpoint_id): event_id for event_id, event_key, endpoint_id in found}

@@ -2,29 +2,28 @@
 -- Rule 1. Stores each event that its endpoint has not seen, its first delivery with the exact bytes, and queues it: one statement,
 -- one commit. An event that exists, or that another connection is storing right now, gives no row: see `deliver_again`.
 WITH incoming AS (
-    SELECT * FROM unnest(
-        %(endpoint_id)s::bigint[], %(event_key)s::text[], %(type)s::text[], %(fact)s::text[], %(refs)s::text[],
-        %(merchant_reference)s::text[], %(amount)s::bigint[], %(currency)s::text[], %(fee)s::bigint[],
-        %(occurred_at)s::timestamptz[], %(provider_refund_id)s::text[], %(cumulative)s::boolean[], %(dispute_id)s::text[],
-        %(reverses_chargeback)s::boolean[], %(account)s::text[], %(test)s::boolean[], %(unreadable)s::text[], %(review)s::text[],
-        %(received_at)s::timestamptz[], %(remote_address)s::text[], %(secret_label)s::text[], %(body_sha256)s::bytea[],
-        %(body)s::bytea[], %(headers)s::jsonb[])
+    SELECT * FROM ROWS FROM (
+        json_to_recordset(%(events)s) AS (
+            endpoint_id bigint, event_key text, type text, fact text, refs text[], merchant_reference text, amount bigint,
+            currency text, fee bigint, occurred_at timestamptz, provider_refund_id text, cumulative boolean, dispute_id text,
+            reverses_chargeback boolean, account text, test boolean, unreadable text, review text, received_at timestamptz,
+            remote_address text, secret_label text, headers jsonb),
+        unnest(%(bodies)s::bytea[]))
     AS i (endpoint_id, event_key, type, fact, refs, merchant_reference, amount, currency, fee, occurred_at, provider_refund_id,
           cumulative, dispute_id, reverses_chargeback, account, test, unreadable, review, received_at, remote_address,
-          secret_label, body_sha256, body, headers)
+          secret_label, headers, body)
 ), stored AS (
     INSERT INTO intake.event (endpoint_id, event_key, type, fact, refs, merchant_reference, amount, currency, fee, occurred_at,
                               provider_refund_id, cumulative, dispute_id, reverses_chargeback, account, test, unreadable,
                               review, received_at)
-    SELECT endpoint_id, event_key, type, fact, string_to_array(refs, E'\x1f'), merchant_reference, amount, currency, fee,
-           occurred_at, provider_refund_id, cumulative, dispute_id, reverses_chargeback, account, test, unreadable, review,
-           received_at
+    SELECT endpoint_id, event_key, type, fact, refs, merchant_reference, amount, currency, fee, occurred_at, provider_refund_id,
+           cumulative, dispute_id, reverses_chargeback, account, test, unreadable, review, received_at
     FROM incoming ORDER BY event_key, endpoint_id
     ON CONFLICT ON CONSTRAINT event_once DO NOTHING
     RETURNING id, event_key, endpoint_id
 ), delivered AS (
     INSERT INTO intake.delivery (event_id, received_at, remote_address, secret_label, body_sha256, body, headers)
-    SELECT s.id, i.received_at, i.remote_address, i.secret_label, i.body_sha256, i.body, i.headers
+    SELECT s.id, i.received_at, i.remote_address, i.secret_label, sha256(i.body), i.body, i.headers
     FROM stored s JOIN incoming i USING (event_key, endpoint_id)
 ), queued AS (
     INSERT INTO intake.queue (event_id) SELECT id FROM stored
@@ -35,21 +34,21 @@ SELECT id, event_key, endpoint_id FROM stored;
 -- A further delivery of events that exist. Its bytes are kept only where they differ from the first; it contradicts when the
 -- same event now means something else (amount, kind or payment): kept for a person, never applied, never overwriting.
 WITH incoming AS (
-    SELECT * FROM unnest(
-        %(endpoint_id)s::bigint[], %(event_key)s::text[], %(fact)s::text[], %(refs)s::text[], %(amount)s::bigint[],
-        %(currency)s::text[], %(received_at)s::timestamptz[], %(remote_address)s::text[], %(secret_label)s::text[],
-        %(body_sha256)s::bytea[], %(body)s::bytea[], %(headers)s::jsonb[])
-    AS i (endpoint_id, event_key, fact, refs, amount, currency, received_at, remote_address, secret_label, body_sha256, body, headers)
+    SELECT * FROM ROWS FROM (
+        json_to_recordset(%(events)s) AS (
+            endpoint_id bigint, event_key text, fact text, refs text[], amount bigint, currency text, received_at timestamptz,
+            remote_address text, secret_label text, headers jsonb),
+        unnest(%(bodies)s::bytea[]))
+    AS i (endpoint_id, event_key, fact, refs, amount, currency, received_at, remote_address, secret_label, headers, body)
 ), known AS (
-    SELECT e.id, i.*, f.body_sha256 = i.body_sha256 AS same_bytes,
-           (e.fact, e.amount, e.currency, e.refs)
-               IS DISTINCT FROM (i.fact, i.amount, i.currency, string_to_array(i.refs, E'\x1f')) AS contradicts
+    SELECT e.id, i.*, f.body_sha256 = sha256(i.body) AS same_bytes,
+           (e.fact, e.amount, e.currency, e.refs) IS DISTINCT FROM (i.fact, i.amount, i.currency, i.refs) AS contradicts
     FROM incoming i
     JOIN intake.event e USING (event_key, endpoint_id)
     CROSS JOIN LATERAL (SELECT d.body_sha256 FROM intake.delivery d WHERE d.event_id = e.id ORDER BY d.id LIMIT 1) f
 ), delivered AS (
     INSERT INTO intake.delivery (event_id, received_at, remote_address, secret_label, body_sha256, body, headers, contradicts)
-    SELECT id, received_at, remote_address, secret_label, body_sha256,
+    SELECT id, received_at, remote_address, secret_label, sha256(body),
            CASE WHEN NOT same_bytes THEN body END, CASE WHEN NOT same_bytes THEN headers END, contradicts
     FROM known
 )
@@ -96,9 +95,8 @@ ORDER BY e.id;
 -- Rule 11: each decision is a new row. The event's standing follows it, except that 'applied' stays.
 WITH made AS (
     INSERT INTO intake.decision (event_id, status, reason, payment_id, caused_by, entry_id, detail, actor)
-    SELECT * FROM unnest(%(event_id)s::bigint[], %(status)s::text[], %(reason)s::text[], %(payment_id)s::bigint[],
-                         %(caused_by)s::bigint[], %(entry_id)s::bigint[], %(detail)s::jsonb[], %(actor)s::text[])
-        AS d (event_id, status, reason, payment_id, caused_by, entry_id, detail, actor)
+    SELECT * FROM json_to_recordset(%(decisions)s)
+        AS d (event_id bigint, status text, reason text, payment_id bigint, caused_by bigint, entry_id bigint, detail jsonb, actor text)
     ORDER BY event_id
     RETURNING event_id, status, reason, payment_id, caused_by, entry_id, detail
 )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from psycopg.types.json import Jsonb
+from psycopg.types.json import Json
 
 from app.base.db import Connection
 from app.base.sql import Queries
@@ -25,12 +25,13 @@ class Message:
 def enqueue_many(conn: Connection, messages: Sequence[Message]) -> None:
     """Owes those messages; the body has Standard Webhooks' shape (`type`, `data`)."""
     if messages:
-        conn.execute(
-            SQL["enqueue"],
+        rows = [
             {
-                "type": [message.type for message in messages],
-                "payment_id": [message.payment_id for message in messages],
-                "subject": [message.subject for message in messages],
-                "body": [Jsonb({"type": message.type, "data": message.data}) for message in messages],
-            },
-        )
+                "type": message.type,
+                "payment_id": message.payment_id,
+                "subject": message.subject,
+                "body": {"type": message.type, "data": message.data},
+            }
+            for message in messages
+        ]
+        conn.execute(SQL["enqueue"], {"messages": Json(rows)})

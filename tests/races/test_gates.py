@@ -3,6 +3,7 @@
 Each rule holds by a lock or a constraint; each test says which one it fails without (tried once by hand).
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import psycopg
@@ -12,11 +13,12 @@ from psycopg import Connection
 
 from app.access.audit import Act
 from app.base.clock import now
-from app.base.db import transaction
+from app.base.db import db, transaction
 from app.base.errors import Refusal
 from app.base.runtime import Runtime
 from app.confirmation.acting import confirm_by_person, redeliver
 from app.doors.worker.loop import work_once
+from app.factory import create_app
 from app.ledger import wallets
 from app.payments.state import Commission
 from app.refunds.issuing import issue
@@ -74,17 +76,31 @@ def assert_confirmed_once(conn: Connection) -> None:
     assert messages(conn) == [("grant.created", 1), ("payment.paid", 1)]
 
 
+@pytest.fixture
+def other(runtime: Runtime) -> Iterator[Flask]:
+    """What another web process would have."""
+    made = create_app(runtime)
+    yield made
+    with made.app_context():
+        made.extensions["razao.directory"].close()
+        made.extensions["razao.bell"].close()
+        db.engine.dispose()
+
+
 def test_the_same_event_twice_at_once_is_stored_once(
-    app: Flask, runtime: Runtime, conn: Connection, payment: int
+    app: Flask, other: Flask, runtime: Runtime, conn: Connection, payment: int
 ) -> None:
-    """Rule 1: both deliveries wait for a third that holds the key uncommitted; fails without event_once."""
+    """Rule 1: both deliveries wait for a third that holds the key uncommitted; fails without event_once.
+
+    Each comes to a process of its own: in one process they would share a statement (tests/doors/test_scribe.py).
+    """
     body = asaas_event("evt_1", "PAYMENT_RECEIVED", "pay_1")
     held = (
         "INSERT INTO intake.event (endpoint_id, event_key, type, fact, refs, cumulative, reverses_chargeback, test) "
         "SELECT id, 'evt_1', 't', 'informational', '{}', false, false, false FROM intake.endpoint"
     )
     with gate(runtime.owner_url, held):
-        joins = in_threads(app, *[lambda: deliver(app.test_client(), body)] * 2)
+        joins = in_threads(app, *[lambda one=one: deliver(one.test_client(), body) for one in (app, other)])
         wait_until_blocked(runtime.owner_url, 2)
     answers = [join() for join in joins]
     assert [answer.status_code for answer in answers] == [200, 200]

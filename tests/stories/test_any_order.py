@@ -19,6 +19,7 @@ from app.base.db import statements
 from app.base.runtime import Runtime
 from app.doors.worker.loop import work_once
 from app.intake import events as intake
+from app.intake.events import Arrival
 from app.payments.state import Commission
 from app.providers.contract import Call, Fact, Reading
 from tests.support import add_asaas, drain, expect
@@ -97,9 +98,7 @@ def endpoint(app: Flask, runtime: Runtime) -> int:
     return add_asaas(runtime)
 
 
-@settings(
-    max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(tale=tales(), data=st.data())
 def test_any_order_ends_in_the_same_ledger(
     app: Flask, runtime: Runtime, conn: Connection, endpoint: int, tale: Tale, data: st.DataObject
@@ -122,7 +121,7 @@ def test_any_order_ends_in_the_same_ledger(
         if reading is not None:
             call = Call(b"{}", (), (), datetime.now(UTC))
             with statements() as own:
-                intake.receive(own, endpoint, call, [reading], secret_label="test", remote_address=None)
+                intake.receive(own, [Arrival(endpoint, call, [reading], "test", None)])
     drain(runtime)
     assert positions(conn, payment_id) == expected(tale)
     undecided = "SELECT count(*) FROM intake.standing WHERE status NOT IN ('applied', 'duplicate') AND payment_id = %s"

@@ -3,15 +3,14 @@
 from flask import Flask
 
 from app.base.runtime import Runtime
-from app.doors.webhooks.bell import Bell
-from app.doors.webhooks.directory import Directory
-from app.doors.webhooks.views import blueprint
+from app.doors.webhooks.views import Webhooks
 
 __all__ = ["register"]
 
 
 def register(app: Flask, runtime: Runtime) -> None:
-    """Adds /webhooks/<slug> to the application."""
-    app.extensions["razao.directory"] = Directory(runtime)
-    app.extensions["razao.bell"] = Bell(runtime)
-    app.register_blueprint(blueprint)
+    """Adds /webhooks/<slug> to the application, before Flask's own routing."""
+    webhooks = Webhooks(app, runtime)
+    app.extensions["razao.directory"] = webhooks.directory
+    app.extensions["razao.bell"] = webhooks.bell
+    app.wsgi_app = webhooks  # type: ignore[method-assign]

@@ -3,31 +3,40 @@
 Refuses what is not proven with a bare 401, and says 503 while the database is away: never a 2xx for what is not stored.
 """
 
+import json
 import logging
-from typing import Final
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
 
 import psycopg
-from flask import Blueprint, Response, current_app, jsonify, request
+from flask import Flask
 from prometheus_client import Counter as Metric
 from prometheus_client import Histogram
+from werkzeug.exceptions import HTTPException
+from werkzeug.wrappers import Request, Response
 
 from app.base import crash
 from app.base.clock import now
 from app.base.db import DatabaseUnavailable, statements
 from app.base.ids import Kind, show
+from app.base.runtime import Runtime
 from app.doors.webhooks.bell import Bell
 from app.doors.webhooks.directory import Directory
 from app.doors.webhooks.flood import ANSWERED_PER_WINDOW, WINDOW_SECONDS, WRITTEN_PER_WINDOW, Counter
+from app.doors.webhooks.scribe import NotStored, Scribe
 from app.intake import events as intake
 from app.intake.endpoints import Endpoint
-from app.intake.events import Receipt
+from app.intake.events import Arrival
 from app.providers import registry
 from app.providers.contract import Call, Rejected
 
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+
+PREFIX: Final = "/webhooks/"
 MOST_BYTES: Final = 1024 * 1024
 RETRY_AFTER_SECONDS: Final = 5
 
-blueprint = Blueprint("webhooks", __name__)
 _log = logging.getLogger(__name__)
 _rejected_by_endpoint, _rejected_by_address = Counter(), Counter()
 
@@ -39,72 +48,78 @@ SECONDS: Final = Histogram(
 )
 
 
-@blueprint.post("/webhooks/<slug>")
-def receive(slug: str) -> Response:
-    """One delivery. 200, 401, 404, 413, 429 (unproven floods alone) or 503; see DESIGN section 7."""
-    started = now()
-    request.max_content_length = MOST_BYTES
-    body = request.get_data(cache=False, parse_form_data=False)
-    crash.point("webhook.read")
-    try:
-        endpoint = _directory().find(slug)
-    except DatabaseUnavailable:
-        return _unavailable(slug)
-    if endpoint is None:
-        return _answer({"error": "no such endpoint"}, 404)
-    call = Call(
-        body=body,
-        headers=tuple((name.lower(), value) for name, value in request.headers.items()),
-        query=tuple(request.args.items(multi=True)),
-        received_at=started,
-    )
-    provider = registry.get(endpoint.provider)
-    try:
-        label = registry.authenticate(provider, call, endpoint.config)
-    except Rejected as rejected:
-        return _reject(endpoint, rejected.reason)
-    crash.point("webhook.verified")
-    try:
-        receipts = _store(endpoint, call, label)
-    except (DatabaseUnavailable, psycopg.Error) as error:
-        _log.error("endpoint %s: an event could not be stored: %s", slug, error)
-        return _unavailable(slug)
-    crash.point("webhook.stored")
-    if any(receipt.new for receipt in receipts):
-        _bell().ring()
-    ACKNOWLEDGED.labels(endpoint.slug).inc()
-    SECONDS.labels(endpoint.slug).observe((now() - started).total_seconds())
-    events = [{"id": show(Kind.EVENT, receipt.event_id), "new": receipt.new} for receipt in receipts]
-    return _answer({"received": True, "events": events}, 200)
+class Webhooks:
+    """Takes what is for /webhooks/ before Flask does: its routing, session and hooks would cost as much as storing."""
 
+    def __init__(self, app: Flask, runtime: Runtime) -> None:
+        self.directory = Directory(runtime)
+        self.bell = Bell(runtime)
+        self._scribe = Scribe()
+        self._app = app
+        self._others: WSGIApplication = app.wsgi_app
 
-def _store(endpoint: Endpoint, call: Call, label: str) -> list[Receipt]:
-    """Stores the call's events. Storing twice is storing once, so a connection that had died is tried again."""
-    provider = registry.get(endpoint.provider)
-    readings = provider.read(call, endpoint.config)
+    def __call__(self, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
+        """One request, as WSGI has it."""
+        path = environ.get("PATH_INFO", "")
+        if not path.startswith(PREFIX):
+            return self._others(environ, start_response)
+        with self._app.app_context():
+            response = self._respond(Request(environ), path.removeprefix(PREFIX))
+        return response(environ, start_response)
 
-    def once() -> list[Receipt]:
-        with statements() as conn:
-            return intake.receive(
-                conn,
-                endpoint.id,
-                call,
-                readings,
-                secret_label=label,
-                remote_address=request.remote_addr,
-                secret_headers=provider.SECRET_HEADERS,
+    def _respond(self, request: Request, slug: str) -> Response:
+        if request.method != "POST":
+            response = _answer({"error": "only POST is answered here"}, 405)
+            response.headers["Allow"] = "POST"
+            return response
+        try:
+            return self._receive(request, slug)
+        except HTTPException as refused:  # too large, or cut off
+            return _answer({"error": refused.name}, refused.code or 400)
+
+    def _receive(self, request: Request, slug: str) -> Response:
+        """One delivery. 200, 401, 404, 413, 429 (unproven floods alone) or 503; see DESIGN section 7."""
+        started = now()
+        request.max_content_length = MOST_BYTES
+        body = request.get_data(cache=False, parse_form_data=False)
+        crash.point("webhook.read")
+        try:
+            endpoint = self.directory.find(slug)
+        except DatabaseUnavailable:
+            return _unavailable(slug)
+        if endpoint is None:
+            return _answer({"error": "no such endpoint"}, 404)
+        call = Call(
+            body=body,
+            headers=tuple((name.lower(), value) for name, value in request.headers.items()),
+            query=tuple(request.args.items(multi=True)),
+            received_at=started,
+        )
+        provider = registry.get(endpoint.provider)
+        try:
+            label = registry.authenticate(provider, call, endpoint.config)
+        except Rejected as rejected:
+            return _reject(endpoint, rejected.reason, request.remote_addr or "unknown")
+        crash.point("webhook.verified")
+        readings = provider.read(call, endpoint.config)
+        try:
+            receipts = self._scribe.store(
+                Arrival(endpoint.id, call, readings, label, request.remote_addr, provider.SECRET_HEADERS)
             )
+        except NotStored:
+            return _unavailable(slug)
+        crash.point("webhook.stored")
+        if any(receipt.new for receipt in receipts):
+            self.bell.ring()
+        ACKNOWLEDGED.labels(endpoint.slug).inc()
+        SECONDS.labels(endpoint.slug).observe((now() - started).total_seconds())
+        events = [{"id": show(Kind.EVENT, receipt.event_id), "new": receipt.new} for receipt in receipts]
+        return _answer({"received": True, "events": events}, 200)
 
-    try:
-        return once()
-    except DatabaseUnavailable:
-        return once()
 
-
-def _reject(endpoint: Endpoint, reason: str) -> Response:
+def _reject(endpoint: Endpoint, reason: str, address: str) -> Response:
     """Notes the rejection, as far as the bounds allow, and tells the caller nothing."""
     REJECTED.labels(endpoint.slug, reason).inc()
-    address = request.remote_addr or "unknown"
     if _rejected_by_endpoint.count(endpoint.slug) <= WRITTEN_PER_WINDOW:
         try:
             with statements() as conn:
@@ -126,18 +141,4 @@ def _unavailable(slug: str) -> Response:
 
 
 def _answer(body: dict[str, object], status: int) -> Response:
-    response = jsonify(body)
-    response.status_code = status
-    return response
-
-
-def _directory() -> Directory:
-    directory = current_app.extensions["razao.directory"]
-    assert isinstance(directory, Directory)
-    return directory
-
-
-def _bell() -> Bell:
-    bell = current_app.extensions["razao.bell"]
-    assert isinstance(bell, Bell)
-    return bell
+    return Response(json.dumps(body), status, content_type="application/json")
