@@ -17,7 +17,7 @@ from app.access.audit import SQL
 from app.base.db import Connection
 from app.base.errors import Refusal
 
-SHORTEST_PASSWORD: Final = 10
+SHORTEST_PASSWORD: Final = 8  # NIST SP 800-63B
 FAILURES_OF_A_LOGIN: Final = 5
 FAILURES_OF_AN_ADDRESS: Final = 30
 WINDOW_MINUTES: Final = 15
@@ -58,9 +58,12 @@ def new_password() -> str:
     return secrets.token_urlsafe(15)
 
 
-def add(conn: Connection, login: str, password: str, role: Role) -> int:
-    """Adds an operator; returns the id. Refusals: password_too_short, login_shape (422), operator_exists (409)."""
-    if len(password) < SHORTEST_PASSWORD:
+def add(conn: Connection, login: str, password: str, role: Role, *, may_be_short: bool = False) -> int:
+    """Adds an operator; returns the id. Refusals: password_too_short, login_shape (422), operator_exists (409).
+
+    `may_be_short`: whoever installs may choose the first operator's password as they like.
+    """
+    if len(password) < SHORTEST_PASSWORD and not may_be_short:
         raise Refusal("password_too_short", f"A password has at least {SHORTEST_PASSWORD} characters.", status=422)
     login = login.strip().lower()
     if not login.isascii() or not login or len(login) > 99 or any(char.isspace() for char in login):

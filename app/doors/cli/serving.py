@@ -110,9 +110,13 @@ def _set_up(runtime: Runtime, *, demo: bool) -> str | None:
         made: str | None = None
         with transaction() as conn:
             if not people.anybody(conn):
-                given = runtime.settings.admin_password or (demo_login() if demo else None)
-                made = None if runtime.settings.admin_password else (given or people.new_password())
-                people.add(conn, "admin", given or made or "", people.Role.ADMIN)
+                given = runtime.settings.admin_password
+                made = None if given else demo_login() if demo else people.new_password()
+                people.add(conn, "admin", given or made or "", people.Role.ADMIN, may_be_short=given is not None)
+                if given and len(given) < people.SHORTEST_PASSWORD:
+                    click.echo(
+                        "warning: RAZAO_ADMIN_PASSWORD is short; choose a longer one before others reach this", err=True
+                    )
         if demo:
             prepare_demo(runtime)
     return made
