@@ -12,9 +12,11 @@ from flask import Flask
 from playwright.sync_api import Browser, sync_playwright
 
 from app.base import embedded, migrating, settings
+from app.base.db import transaction
 from app.base.runtime import Runtime
 from app.base.vault import Vault
 from app.factory import create_app
+from app.safeguards import doctor, reports, verify
 from tests.browser.living import PAGES, launch, served, sign_in
 
 SIZES = {"wide": (1280, 900), "narrow": (390, 844)}
@@ -68,10 +70,14 @@ def take(browser: Browser, address: str, into: Path, only: list[str]) -> None:
 def main(into: Path, only: list[str]) -> None:
     """All of them, or those named."""
     into.mkdir(parents=True, exist_ok=True)
-    with fresh() as (app, runtime), served(app, runtime) as address, sync_playwright() as playwright:
-        browser = launch(playwright)
-        take(browser, address, into, only)
-        browser.close()
+    with fresh() as (app, runtime):
+        with transaction() as conn:
+            reports.save(conn, "doctor", doctor.examine(runtime))
+            reports.save(conn, "verify", verify.verify(runtime))
+        with served(app, runtime) as address, sync_playwright() as playwright:
+            browser = launch(playwright)
+            take(browser, address, into, only)
+            browser.close()
 
 
 if __name__ == "__main__":

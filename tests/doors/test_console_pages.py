@@ -1,6 +1,7 @@
 """The console's pages: true when empty and when full, escaped, masked, and the same number of statements however much there is."""
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -14,6 +15,8 @@ from psycopg import Connection
 from app.base.db import transaction
 from app.base.runtime import Runtime
 from app.payments.registering import Registration, register
+from app.safeguards import reports
+from app.safeguards.report import Finding, Report
 from tests.console_data import add_people, shop
 from tests.doors.console_client import Person
 from tests.support import add_asaas, asaas_event, deliver, drain, expect
@@ -205,7 +208,7 @@ def test_nothing_that_was_stored_becomes_markup(
         {"evil": EVIL.format("audit")},
     )
     owner.execute("INSERT INTO safeguards.report (kind, holds, result) VALUES ('verify', false, %s)",
-                  [json.dumps({"checks": [{"name": EVIL, "holds": False, "said": EVIL}]})])  # fmt: skip
+                  [json.dumps({"findings": [{"name": EVIL, "rule": 1, "holds": False, "level": "proof", "sentence": EVIL, "detail": [EVIL]}]})])  # fmt: skip
     person = Person(app, "admin")
     assert person.get("/payments/pmt_1/refund").status_code == 200
     pages = [person.get(path) for path in LISTS]
@@ -400,3 +403,74 @@ def test_a_page_takes_as_many_statements_for_many_rows_as_for_few(
     drain(runtime)
     assert statements() == few
     assert max(few.values()) <= 16, few
+
+
+def test_the_safeguards_page_shows_the_last_proofs(app: Flask, runtime: Runtime) -> None:
+    add_people()
+    person = Person(app, "viewer")
+    assert "It has not run yet." in person.get("/safeguards").text
+    findings = (
+        Finding("first", 1, holds=True, sentence="It held."),
+        Finding("second", None, holds=False, sentence="Better so.", detail=("why",), level="advice"),
+        Finding("third", 5, holds=False, sentence="It was not refused.", detail=("the row", "the table")),
+    )
+    with transaction() as conn:
+        reports.save(conn, "doctor", Report(findings))
+    page = person.get("/safeguards").text
+    assert page.index("third") < page.index("second") < page.index("first")
+    for said in ("Broken", "Advice", "Holds", "It was not refused.", "the table", "rule 5", "1 thing holds."):
+        assert said in page, said
+    assert "the last doctor was red" in person.get("/").text
+
+
+# The tables that grow; the others (endpoints, accounts' names, operators) are small.
+GROWING = (
+    "event",
+    "delivery",
+    "decision",
+    "standing",
+    "queue",
+    "entry",
+    "posting",
+    "payment",
+    "refund",
+    "message",
+    "audit",
+    "name",
+)
+
+
+def test_every_list_is_answered_from_an_index(
+    app: Flask, client: FlaskClient, runtime: Runtime, monkeypatch: pytest.MonkeyPatch, owner: Connection
+) -> None:
+    """With sequential scans and sorts priced out, a plan has one only where no index serves."""
+    add_people()
+    shop(client, runtime)
+    person = Person(app, "admin")
+    paths = [
+        *LISTS, "/events?status=review", "/events?status=received", "/events?endpoint=loja", "/events?type=PAYMENT_RECEIVED",
+        "/events?since=2026-01-01&until=2030-01-01", "/events?status=duplicate&endpoint=loja&before=evn_9", "/events?contradicted=1",
+        "/payments?status=paid", "/payments?wallet=bruno&before=pmt_9", "/refunds?status=recorded", "/ledger/entries?kind=sale",
+        "/ledger/entries?period=2026-12", "/ledger/entries?account=sales&before=ent_9", "/ledger/accounts/sales", "/audit?actor=a",
+        "/audit?object=evn_1", "/search?q=nothing", "/events/evn_1", "/payments/pmt_1", "/refunds/rfd_1",
+    ]  # fmt: skip
+    statements: dict[str, Any] = {}
+    original = psycopg.Connection.execute
+
+    def execute(self: Any, query: Any, parameters: Any = None, **named: Any) -> Any:
+        if "SELECT" in str(query):
+            statements[str(query)] = parameters
+        return original(self, query, parameters, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(psycopg.Connection, "execute", execute)
+        for path in paths:
+            assert person.get(path).status_code == 200, path
+    assert len(statements) > 40
+    owner.execute("SET enable_seqscan = off")
+    owner.execute("SET enable_sort = off")
+    owner.execute("SET enable_bitmapscan = on")
+    for query, parameters in statements.items():
+        plan = "\n".join(row[0] for row in owner.execute("EXPLAIN " + query, parameters, prepare=False).fetchall())
+        for table in GROWING:
+            assert not re.search(rf"Seq Scan on {table}\b", plan), f"{query}\n{plan}"

@@ -59,12 +59,8 @@ def safeguards() -> str:
     """The last proofs."""
     with statements() as conn:
         reports = proofs.last_reports(conn)
-    return render(
-        "records/safeguards.html",
-        reports=[
-            (kind, reports.get(kind), checks(reports[kind].result) if kind in reports else []) for kind in proofs.KINDS
-        ],
-    )
+    shown = [(kind, reports.get(kind), _findings(reports[kind]) if kind in reports else []) for kind in proofs.KINDS]
+    return render("records/safeguards.html", reports=shown)
 
 
 @console.get("/endpoints")
@@ -82,8 +78,13 @@ def endpoints() -> str:
     )
 
 
-def checks(result: Any) -> list[dict[str, Any]]:
-    """The checks of a report as rows, whatever it calls the list of them."""
-    if isinstance(result, dict):
-        result = next((value for value in result.values() if isinstance(value, list)), [])
-    return [row for row in result if isinstance(row, dict)] if isinstance(result, list) else []
+def _findings(report: proofs.Report) -> list[dict[str, Any]]:
+    """What a report found, each with its state; what does not hold comes first."""
+    found = [finding | {"state": _state(finding)} for finding in report.result.get("findings", [])]
+    return sorted(found, key=lambda finding: ("broken", "advice", "holds").index(finding["state"]))
+
+
+def _state(finding: dict[str, Any]) -> str:
+    if finding["holds"]:
+        return "holds"
+    return "advice" if finding["level"] == "advice" else "broken"

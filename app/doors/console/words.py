@@ -57,6 +57,7 @@ MESSAGES: Final[dict[str, State]] = {
 PROOFS: Final[dict[str, State]] = {
     "holds": State(_l("Holds"), "disc", "good", _l("every rule held")),
     "broken": State(_l("Broken"), "cross", "bad", _l("a rule did not hold")),
+    "advice": State(_l("Advice"), "diamond", "wait", _l("worth reading; fails nothing")),
     "never": State(_l("Never run"), "dots", "quiet", _l("no proof yet")),
 }
 
