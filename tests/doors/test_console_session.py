@@ -9,6 +9,7 @@ from psycopg import Connection
 from werkzeug.http import parse_cookie
 
 from app.access.people import FAILURES_OF_A_LOGIN, Role
+from app.base.db import DatabaseUnavailable
 from app.base.runtime import Runtime
 from app.doors.console import rules, session
 from tests.console_data import PASSWORD, add_people, shop
@@ -248,3 +249,40 @@ def test_the_language_is_the_browsers_then_the_persons(app: Flask) -> None:
     assert "Entrar" in person.get("/sign-in").text
     assert "Sign in" in person.get("/sign-in?lang=en").text
     assert person.get("/sign-in?lang=xx").status_code == 200
+
+
+def test_without_a_database_the_page_says_so(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    add_people()
+    person = Person(app, "viewer")
+
+    def away(*_: object) -> None:
+        raise DatabaseUnavailable("gone")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("app.doors.console.session.people.find", away)
+        answer = person.get("/events")
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")
+    assert "Nothing is lost; try again in a moment." in answer.text
+    assert person.get("/events").status_code == 200
+
+
+def test_an_error_of_ours_is_told_without_its_insides(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    add_people()
+    person = Person(app, "viewer")
+    app.testing = False
+
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("the insides")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("app.doors.console.session.people.find", broken)
+        early = person.get("/events")
+    monkeypatch.setattr("app.doors.console.events.reads.events", broken)
+    late = person.get("/events")
+    part = person.get("/events", **{"HX-Request-Type": "partial"})
+    for answer in (early, late, part):
+        assert answer.status_code == 500
+        assert "An error of ours" in answer.text
+        assert "the insides" not in answer.text
+        assert answer.headers["Cache-Control"] == "no-store"
+    assert "<html" not in part.text

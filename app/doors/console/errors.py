@@ -10,7 +10,7 @@ from werkzeug.routing import BaseConverter
 
 from app.base.db import DatabaseUnavailable
 from app.base.errors import Refusal
-from app.doors.console import words
+from app.doors.console import session, words
 from app.doors.console.page import console
 from app.doors.console.rules import is_partial, public
 
@@ -50,6 +50,7 @@ def refused(error: Refusal) -> Response:
 @console.errorhandler(DatabaseUnavailable)
 def unavailable(error: DatabaseUnavailable) -> Response:
     """The database is away."""
+    session.settle()
     _log.error("a page could not be shown: %s", error)
     said = _("The database cannot be reached just now. Nothing is lost; try again in a moment.")
     response = _page(503, _("Not available"), said)
@@ -61,6 +62,8 @@ def unavailable(error: DatabaseUnavailable) -> Response:
 def failed(error: HTTPException) -> Response:
     """Everything that HTTP has a number for."""
     code = error.code or 500
+    if code == 500:
+        session.settle()
     said = {
         400: (_("Not understood"), _("The request is not as the console's own pages send it. Nothing was done.")),
         403: (_("Not for your role"), _("Your role does not reach this. Ask an admin if you need it.")),

@@ -162,6 +162,9 @@ def _sentences(payment: Payment, told: list[Told], deliveries: int) -> list[Mark
         back = language.money(payment.refunded_amount, payment.currency)
         left = language.money(payment.remaining, payment.currency)
         said.append(language.phrase(_("%(back)s went back; %(left)s remains."), back=back, left=left))
+    if payment.charged_back_amount:
+        held = language.money(payment.charged_back_amount, payment.currency)
+        said.append(language.phrase(_("A chargeback holds %(amount)s."), amount=held))
     if payment.registered_amount != payment.amount:
         expected = language.money(payment.registered_amount, payment.currency)
         text = _("A person accepted what was really paid; %(amount)s was expected.")

@@ -10,7 +10,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 import flask_login
-from flask import Flask, session
+from flask import Flask, g, session
 
 from app.access import people
 from app.access.people import Operator, Role
@@ -68,7 +68,8 @@ def end() -> None:
 
 def current() -> Operator | None:
     """Who is signed in; None for nobody."""
-    user = flask_login.current_user
+    # Asked as itself: the proxy would take some errors of ours for "nobody is signed in".
+    user = flask_login.current_user._get_current_object()  # noqa: SLF001
     return user.operator if isinstance(user, Person) else None
 
 
@@ -77,6 +78,11 @@ def signed_in() -> Operator:
     operator = current()
     assert operator is not None
     return operator
+
+
+def settle() -> None:
+    """Where the person could not be looked up, this request is nobody's from here on: an error page must show."""
+    g.setdefault("_login_user", flask_login.AnonymousUserMixin())
 
 
 def may(role: Role) -> bool:
