@@ -73,8 +73,8 @@ def _book_what_is_missing(plan: Plan, payment: Payment, event: StoredEvent) -> D
     """Books the difference between what the provider says has gone back and what is booked of that.
 
     It says so in two ways: by named refunds, whose amounts add up, and by totals. Whatever the order in which they
-    come, what is booked ends as the greater of both. A refund that a person recorded here, and of which the provider had said
-    nothing yet, is found again in what is new, if it fits.
+    come, what is booked ends as the greater of both. A refund that a person recorded here, and of which the provider
+    had said nothing yet, is found again in what is new, if it fits.
     """
     name = _name_of(event)
     told = _told_so_far(payment, event, name)
