@@ -2,6 +2,7 @@
 
 import random
 import secrets
+import signal
 import threading
 from typing import Final
 
@@ -49,6 +50,7 @@ def prepare_demo(runtime: Runtime) -> None:
 
 def run_demo(url: str | None) -> None:
     """Tells a story every few seconds at each demo endpoint: pairs, repeats, forgeries, strangers, late refunds."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the supervisor, which then ends this politely
     with context.running() as runtime:
         base = (url or f"http://{runtime.settings.host}:{runtime.settings.port}").rstrip("/")
         with statements() as conn:
