@@ -8,9 +8,7 @@ import re
 from decimal import Decimal
 from typing import Final
 
-ZERO_DECIMALS: Final = frozenset(
-    "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF".split()
-)
+ZERO_DECIMALS: Final = frozenset("BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF".split())
 THREE_DECIMALS: Final = frozenset("BHD IQD JOD KWD LYD OMR TND".split())
 
 # R$ 1,000,000,000,000.00. PostgreSQL's bigint holds 90,000 times as much, so sums have room.

@@ -1,7 +1,5 @@
 """AbacatePay: a public key proves nothing by itself; v1 and v2 bodies (providers.md sections 3, 10, 12)."""
 
-
-
 import json
 from datetime import UTC, datetime
 

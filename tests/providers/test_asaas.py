@@ -1,7 +1,5 @@
 """Asaas: which of its events are money, and its look-alikes (providers.md section 1; peers B19, D32)."""
 
-
-
 import json
 from datetime import UTC, datetime
 

@@ -1,7 +1,5 @@
 """Whatever arrives: verify raises nothing but Rejected, read raises nothing and answers storable readings."""
 
-
-
 import json
 from datetime import UTC, datetime
 

@@ -1,7 +1,5 @@
 """Stripe: signature, origins, and which events are money (providers.md section 2; peers C, D, E)."""
 
-
-
 import json
 from datetime import UTC, datetime, timedelta
 
