@@ -8,7 +8,7 @@ WITH incoming AS (
             currency text, fee bigint, occurred_at timestamptz, provider_refund_id text, cumulative boolean, dispute_id text,
             reverses_chargeback boolean, account text, test boolean, unreadable text, review text, received_at timestamptz,
             remote_address text, secret_label text, headers jsonb),
-        unnest(%(bodies)s::bytea[]))
+        unnest(%(bodies)b::bytea[]))
     AS i (endpoint_id, event_key, type, fact, refs, merchant_reference, amount, currency, fee, occurred_at, provider_refund_id,
           cumulative, dispute_id, reverses_chargeback, account, test, unreadable, review, received_at, remote_address,
           secret_label, headers, body)
@@ -38,7 +38,7 @@ WITH incoming AS (
         json_to_recordset(%(events)s) AS (
             endpoint_id bigint, event_key text, fact text, refs text[], amount bigint, currency text, received_at timestamptz,
             remote_address text, secret_label text, headers jsonb),
-        unnest(%(bodies)s::bytea[]))
+        unnest(%(bodies)b::bytea[]))
     AS i (endpoint_id, event_key, fact, refs, amount, currency, received_at, remote_address, secret_label, headers, body)
 ), known AS (
     SELECT e.id, i.*, f.body_sha256 = sha256(i.body) AS same_bytes,

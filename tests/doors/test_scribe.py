@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 
 import psycopg
@@ -27,15 +28,12 @@ def store_together(app: Flask, owner: Connection) -> Callable[[list[Arrival]], l
     """Stores the first while nobody may write the table, and lets the others arrive meanwhile, in that order."""
 
     def run(arrivals: list[Arrival]) -> list[list[Receipt] | None]:
-        scribe = Scribe()
+        scribe = Scribe(app)
         heard: list[list[Receipt] | None] = [None] * len(arrivals)
 
         def store(position: int) -> None:
-            with app.app_context():
-                try:
-                    heard[position] = scribe.store(arrivals[position])
-                except NotStored:
-                    heard[position] = None
+            with suppress(NotStored):
+                heard[position] = scribe.store(arrivals[position])
 
         threads = [threading.Thread(target=store, args=[position]) for position in range(len(arrivals))]
         with owner.transaction():
@@ -90,7 +88,7 @@ def test_while_the_database_is_away_every_call_hears_it_and_the_next_is_stored(
     app: Flask, runtime: Runtime, owner: Connection
 ) -> None:
     endpoint = add_asaas(runtime)
-    scribe = Scribe()
+    scribe = Scribe(app)
     name = owner.info.dbname
     with psycopg.connect(superuser(runtime.owner_url).replace(name, "postgres"), autocommit=True) as master:
         master.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")

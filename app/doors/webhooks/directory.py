@@ -10,6 +10,7 @@ import time
 from typing import Final
 
 import psycopg
+from flask import Flask
 
 from app.base.db import Connection, DatabaseUnavailable, statements
 from app.base.runtime import Runtime
@@ -25,7 +26,8 @@ _log = logging.getLogger(__name__)
 class Directory:
     """Endpoints by slug, for one process."""
 
-    def __init__(self, runtime: Runtime) -> None:
+    def __init__(self, app: Flask, runtime: Runtime) -> None:
+        self._app = app
         self._runtime = runtime
         self._known: dict[str, Endpoint] = {}
         self._read_at = float("-inf")
@@ -39,7 +41,7 @@ class Directory:
         endpoint = self._known.get(slug)
         if endpoint is None or time.monotonic() - self._read_at > OLDEST_SECONDS:
             try:
-                with statements() as conn:
+                with self._app.app_context(), statements() as conn:
                     self._read(conn)
             except DatabaseUnavailable:
                 if endpoint is None:

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from flask import Flask
+
 from app.base.db import DatabaseUnavailable, statements
 from app.intake import events as intake
 from app.intake.events import Arrival, Receipt
@@ -37,7 +39,8 @@ class _Waiting:
 class Scribe:
     """Stores calls, for one process."""
 
-    def __init__(self) -> None:
+    def __init__(self, app: Flask) -> None:
+        self._app = app
         self._guard = threading.Lock()
         self._waiting: list[_Waiting] = []
         self._writing = False
@@ -62,7 +65,8 @@ class Scribe:
             batch = self._waiting[:MOST_AT_ONCE]
             del self._waiting[:MOST_AT_ONCE]
         try:
-            _write(batch)
+            with self._app.app_context():
+                _write(batch)
         finally:
             with self._guard:
                 self._writing = bool(self._waiting)

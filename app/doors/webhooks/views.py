@@ -6,14 +6,17 @@ Refuses what is not proven with a bare 401, and says 503 while the database is a
 import json
 import logging
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Final, NamedTuple
+from urllib.parse import parse_qsl
 
 import psycopg
 from flask import Flask
 from prometheus_client import Counter as Metric
 from prometheus_client import Histogram
+from werkzeug.datastructures import EnvironHeaders
 from werkzeug.exceptions import HTTPException
-from werkzeug.wrappers import Request, Response
+from werkzeug.wsgi import get_input_stream
 
 from app.base import crash
 from app.base.clock import now
@@ -48,13 +51,21 @@ SECONDS: Final = Histogram(
 )
 
 
+class Answer(NamedTuple):
+    """What the caller is told."""
+
+    status: int
+    body: bytes
+    headers: tuple[tuple[str, str], ...]
+
+
 class Webhooks:
-    """Takes what is for /webhooks/ before Flask does: its routing, session and hooks would cost as much as storing."""
+    """Takes what is for /webhooks/ before Flask does: its routing, session and hooks would cost as much again."""
 
     def __init__(self, app: Flask, runtime: Runtime) -> None:
-        self.directory = Directory(runtime)
+        self.directory = Directory(app, runtime)
         self.bell = Bell(runtime)
-        self._scribe = Scribe()
+        self._scribe = Scribe(app)
         self._app = app
         self._others: WSGIApplication = app.wsgi_app
 
@@ -63,25 +74,25 @@ class Webhooks:
         path = environ.get("PATH_INFO", "")
         if not path.startswith(PREFIX):
             return self._others(environ, start_response)
-        with self._app.app_context():
-            response = self._respond(Request(environ), path.removeprefix(PREFIX))
-        return response(environ, start_response)
+        status, body, headers = self._respond(environ, path.removeprefix(PREFIX))
+        length = ("Content-Length", str(len(body)))
+        start_response(
+            f"{status} {HTTPStatus(status).phrase}", [("Content-Type", "application/json"), length, *headers]
+        )
+        return [body]
 
-    def _respond(self, request: Request, slug: str) -> Response:
-        if request.method != "POST":
-            response = _answer({"error": "only POST is answered here"}, 405)
-            response.headers["Allow"] = "POST"
-            return response
+    def _respond(self, environ: "WSGIEnvironment", slug: str) -> Answer:
+        if environ["REQUEST_METHOD"] != "POST":
+            return _answer({"error": "only POST is answered here"}, 405, ("Allow", "POST"))
         try:
-            return self._receive(request, slug)
+            return self._receive(environ, slug)
         except HTTPException as refused:  # too large, or cut off
             return _answer({"error": refused.name}, refused.code or 400)
 
-    def _receive(self, request: Request, slug: str) -> Response:
+    def _receive(self, environ: "WSGIEnvironment", slug: str) -> Answer:
         """One delivery. 200, 401, 404, 413, 429 (unproven floods alone) or 503; see DESIGN section 7."""
         started = now()
-        request.max_content_length = MOST_BYTES
-        body = request.get_data(cache=False, parse_form_data=False)
+        body = get_input_stream(environ, max_content_length=MOST_BYTES).read()
         crash.point("webhook.read")
         try:
             endpoint = self.directory.find(slug)
@@ -91,21 +102,20 @@ class Webhooks:
             return _answer({"error": "no such endpoint"}, 404)
         call = Call(
             body=body,
-            headers=tuple((name.lower(), value) for name, value in request.headers.items()),
-            query=tuple(request.args.items(multi=True)),
+            headers=tuple((name.lower(), value) for name, value in EnvironHeaders(environ)),
+            query=tuple(parse_qsl(environ.get("QUERY_STRING", ""), keep_blank_values=True)),
             received_at=started,
         )
+        address = environ.get("REMOTE_ADDR")
         provider = registry.get(endpoint.provider)
         try:
             label = registry.authenticate(provider, call, endpoint.config)
         except Rejected as rejected:
-            return _reject(endpoint, rejected.reason, request.remote_addr or "unknown")
+            return self._reject(endpoint, rejected.reason, address or "unknown")
         crash.point("webhook.verified")
         readings = provider.read(call, endpoint.config)
         try:
-            receipts = self._scribe.store(
-                Arrival(endpoint.id, call, readings, label, request.remote_addr, provider.SECRET_HEADERS)
-            )
+            receipts = self._scribe.store(Arrival(endpoint.id, call, readings, label, address, provider.SECRET_HEADERS))
         except NotStored:
             return _unavailable(slug)
         crash.point("webhook.stored")
@@ -116,29 +126,25 @@ class Webhooks:
         events = [{"id": show(Kind.EVENT, receipt.event_id), "new": receipt.new} for receipt in receipts]
         return _answer({"received": True, "events": events}, 200)
 
-
-def _reject(endpoint: Endpoint, reason: str, address: str) -> Response:
-    """Notes the rejection, as far as the bounds allow, and tells the caller nothing."""
-    REJECTED.labels(endpoint.slug, reason).inc()
-    if _rejected_by_endpoint.count(endpoint.slug) <= WRITTEN_PER_WINDOW:
-        try:
-            with statements() as conn:
-                intake.reject(conn, endpoint.id, reason, address)
-        except (DatabaseUnavailable, psycopg.Error) as error:
-            _log.warning("endpoint %s: a rejection could not be noted: %s", endpoint.slug, error)
-    if _rejected_by_address.count(f"{endpoint.slug} {address}") > ANSWERED_PER_WINDOW:
-        response = _answer({"error": "too many unproven calls"}, 429)
-        response.headers["Retry-After"] = str(int(WINDOW_SECONDS))
-        return response
-    return _answer({"error": "unauthorized"}, 401)
+    def _reject(self, endpoint: Endpoint, reason: str, address: str) -> Answer:
+        """Notes the rejection, as far as the bounds allow, and tells the caller nothing."""
+        REJECTED.labels(endpoint.slug, reason).inc()
+        if _rejected_by_endpoint.count(endpoint.slug) <= WRITTEN_PER_WINDOW:
+            try:
+                with self._app.app_context(), statements() as conn:
+                    intake.reject(conn, endpoint.id, reason, address)
+            except (DatabaseUnavailable, psycopg.Error) as error:
+                _log.warning("endpoint %s: a rejection could not be noted: %s", endpoint.slug, error)
+        if _rejected_by_address.count(f"{endpoint.slug} {address}") > ANSWERED_PER_WINDOW:
+            return _answer({"error": "too many unproven calls"}, 429, ("Retry-After", str(int(WINDOW_SECONDS))))
+        return _answer({"error": "unauthorized"}, 401)
 
 
-def _unavailable(slug: str) -> Response:
+def _unavailable(slug: str) -> Answer:
     UNAVAILABLE.labels(slug).inc()
-    response = _answer({"error": "the event could not be stored; send it again"}, 503)
-    response.headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
-    return response
+    retry_after = ("Retry-After", str(RETRY_AFTER_SECONDS))
+    return _answer({"error": "the event could not be stored; send it again"}, 503, retry_after)
 
 
-def _answer(body: dict[str, object], status: int) -> Response:
-    return Response(json.dumps(body), status, content_type="application/json")
+def _answer(body: dict[str, object], status: int, *headers: tuple[str, str]) -> Answer:
+    return Answer(status, json.dumps(body).encode(), headers)

@@ -23,6 +23,7 @@ from app.ledger.books import fold_movements
 
 BATCH: Final = 250
 POLL_SECONDS: Final = 1.0
+REST_SECONDS: Final = 0.01  # after a batch that was not full: one event costs a batch nearly as much as twenty do
 FOLD_SECONDS: Final = 30.0
 ACTOR: Final = "worker"
 
@@ -57,7 +58,10 @@ class Worker:
         with psycopg.connect(self._runtime.app_url, autocommit=True) as ears:
             ears.execute("LISTEN razao_work")
             while not self._stopping.is_set():
-                if work_once(self._runtime) == 0:
+                decided = work_once(self._runtime)
+                if 0 < decided < BATCH:
+                    self._stopping.wait(REST_SECONDS)
+                if decided == 0:
                     self._keep_house()
                     for _ in ears.notifies(timeout=POLL_SECONDS, stop_after=1):
                         pass
