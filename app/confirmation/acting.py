@@ -10,10 +10,11 @@ from app.base.clock import now
 from app.base.db import Connection
 from app.base.errors import Refusal
 from app.base.ids import Kind, show
+from app.confirmation import found as finding
 from app.confirmation.confirming import confirm
 from app.intake import events as intake
 from app.intake.events import Decision, StoredEvent
-from app.payments import confirming
+from app.payments import confirming, names
 from app.payments.plan import open_plan, wake, write
 from app.payments.state import EXPECTED, Payment, lock_payments
 
@@ -37,10 +38,12 @@ def accept(conn: Connection, event_id: int, *, act: Act, zone: ZoneInfo) -> Deci
     Refusals: event_not_found (404), event_not_in_review, payment_not_expected (409).
     """
     event = _event(conn, event_id)
+    held = names.hold(conn, finding.names_of(event))
     payment = _reviewed_payment(conn, event_id)
     if payment.status not in EXPECTED or not event.amount or event.currency != payment.currency:
         raise Refusal("payment_not_expected", "Only an unpaid payment in the event's currency can take its amount.")
     plan = open_plan(conn, [payment], decisions=1, zone=zone)
+    plan.named = {name: payment.id for name, owner in held.items() if owner is None}
     before, payment.amount = payment.amount, event.amount
     sale_id = confirming.confirm(plan, payment, at=event.occurred_at, event_id=event.id, fee=event.fee, memo=act.reason)
     write(conn, plan)

@@ -43,8 +43,6 @@ def register(conn: Connection, wanted: Registration) -> tuple[int, bool]:
         raise Refusal(
             "commissions_exceed_payment", "The commissions add up to more than the payment; lower them.", status=422
         )
-    if wanted.wallet:
-        books.accounts(conn, [(books.wallet(wanted.wallet), wanted.currency)])
     own = _names(wanted)
     held = names.hold(conn, own)
     if wanted.provider_ref and held[own[-1]] is not None:
@@ -55,6 +53,8 @@ def register(conn: Connection, wanted: Registration) -> tuple[int, bool]:
             "reference_taken",
             "A payment with this reference exists already; look it up instead of registering it again.",
         )
+    if wanted.wallet:
+        books.accounts(conn, [(books.wallet(wanted.wallet), wanted.currency)])
     payment_id = registered[wanted.reference]
     return payment_id, names.give(conn, dict.fromkeys(own, payment_id))
 

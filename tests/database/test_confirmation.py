@@ -73,6 +73,16 @@ def test_an_amount_that_differs_waits_for_a_person(client: FlaskClient, runtime:
         acting.accept(own, event_id(conn, "evt_1"), act=ACT, zone=runtime.settings.timezone)
 
 
+def test_an_accepted_event_teaches_the_providers_name(client: FlaskClient, runtime: Runtime, conn: Connection) -> None:
+    """Found by the merchant's reference alone: the next event, which has only the provider's name, finds it too."""
+    expect(add_asaas(runtime), "order-1", 10_000)
+    told(client, runtime, asaas_event("evt_1", "PAYMENT_RECEIVED", "pay_1", "99.90", externalReference="order-1"))
+    with transaction() as own:
+        acting.accept(own, event_id(conn, "evt_1"), act=ACT, zone=runtime.settings.timezone)
+    told(client, runtime, asaas_event("evt_2", "PAYMENT_CONFIRMED", "pay_1", "99.90"))
+    assert standings(conn)["evt_2"] == ("duplicate", "payment_already_confirmed")
+
+
 def test_a_review_may_be_dismissed(client: FlaskClient, runtime: Runtime, conn: Connection) -> None:
     expect(add_asaas(runtime), "order-1", 10_000, provider_ref="pay_1")
     told(client, runtime, PAID)
