@@ -106,7 +106,8 @@ def ask(url, query):
 def stop_own():
     """Gives up every server of this module; the run's own (conftest.py) is everybody's."""
     own = [path for path in embedded._uses if not path.name.startswith("razao-tests-")]
-    return any([embedded.stop_if_last(path) for path in own])
+    stopped = [embedded.stop_if_last(path) for path in own]
+    return any(stopped)
 
 
 @pytest.fixture
