@@ -20,6 +20,7 @@ def prepare(cluster: Cluster) -> None:
     with psycopg.connect(cluster.superuser_url(_DATABASE), autocommit=True) as conn:
         for statement in (HERE / "floor" / "schema.sql").read_text().split(";\n"):
             conn.execute(statement.encode())
+        conn.execute("CHECKPOINT")  # each contender starts with what was written before it on the disk
 
 
 def measure(cluster: Cluster, pgbench: str, *, seconds: int) -> dict[str, Sample]:

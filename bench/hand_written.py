@@ -46,6 +46,8 @@ def measure(cluster: Cluster, node: str, directory: Path, *, seconds: int) -> di
     found: dict[str, Sample] = {}
     with process([node, "server.js"], environ, cwd=directory):
         wait_until(lambda: answers(port), "the hand-written receiver is up")
+        with psycopg.connect(cluster.superuser_url(), autocommit=True) as conn:
+            conn.execute("CHECKPOINT")
         wrk(url, connections=16, seconds=2, first_payment=1)
         first = 20_000
         for connections in CONNECTIONS:

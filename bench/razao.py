@@ -121,6 +121,7 @@ class Razao:
                 "SELECT schemaname, relname FROM pg_stat_user_tables WHERE n_live_tup > 0"
             ):
                 conn.execute(sql.SQL("VACUUM ANALYZE {}").format(sql.Identifier(schema, table)))
+            conn.execute("CHECKPOINT")
 
     @contextmanager
     def web(self) -> Iterator[str]:

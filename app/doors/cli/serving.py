@@ -22,7 +22,7 @@ from app.doors.worker.loop import Worker
 from app.factory import create_app
 
 WEB_PROCESSES: Final = 2
-THREADS_PER_PROCESS: Final = 8
+THREADS_PER_PROCESS: Final = 16  # waiting calls share a commit, so a few more wait well: docs/performance.md
 DRAIN_SECONDS: Final = 15
 _METRICS_DIR: Final = "PROMETHEUS_MULTIPROC_DIR"
 
