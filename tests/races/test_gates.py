@@ -260,7 +260,7 @@ def owed(conn: Connection) -> int:
 def test_two_debits_that_together_exceed_the_wallet(
     app: Flask, runtime: Runtime, conn: Connection, wallet: int
 ) -> None:
-    """Rule 8: the condition is evaluated again under the row's lock; fails if the balance is read before it."""
+    """Rule 8: the condition is evaluated again under the row's lock; without it wallet_not_overdrawn still refuses."""
     with gate(runtime.owner_url, WALLET):
         joins = in_threads(app, lambda: debit(runtime, "a", 3000), lambda: debit(runtime, "b", 3000))
         wait_until_blocked(runtime.owner_url, 2)
@@ -269,13 +269,21 @@ def test_two_debits_that_together_exceed_the_wallet(
     assert -balances(conn)["wallet:bob"] == 2000
 
 
-def test_a_credit_against_a_debit_loses_neither(app: Flask, runtime: Runtime, conn: Connection, wallet: int) -> None:
-    """Rule 7: balances move by increment; fails if one is read, added to and written back."""
+@pytest.mark.parametrize("debit_first", [True, False])
+def test_a_credit_against_a_debit_loses_neither(
+    app: Flask, runtime: Runtime, conn: Connection, wallet: int, debit_first: bool
+) -> None:
+    """Rule 7: balances move by increment, under the row's lock; fails without both, when the debit comes first."""
     received(app, asaas_event("evt_2", "PAYMENT_RECEIVED", "pay_2", "50.00"))
+    contenders = [lambda: debit(runtime, "a", 3000), lambda: str(work_once(runtime))]
+    if not debit_first:
+        contenders.reverse()
     with gate(runtime.owner_url, WALLET):
-        joins = in_threads(app, lambda: work_once(runtime), lambda: debit(runtime, "a", 3000))
-        wait_until_blocked(runtime.owner_url, 2)
-    assert [join() for join in joins] == [1, "debited"]
+        joins = []
+        for waiting, contender in enumerate(contenders, start=1):  # who waits first goes first
+            joins += in_threads(app, contender)
+            wait_until_blocked(runtime.owner_url, waiting)
+    assert sorted(join() for join in joins) == ["1", "debited"]
     assert owed(conn) == 5000 + 5000 - 3000 == -balances(conn)["wallet:bob"]
 
 

@@ -59,7 +59,9 @@ def readings(tale: Tale, number: int) -> list[Reading]:
 
     told = [reading("intent", Fact.PAID, 0, amount=AMOUNT), reading("charge", Fact.PAID, 0, amount=AMOUNT)]
     for index, part in enumerate(tale.refunds):
-        told.append(reading(f"refund{index}", Fact.REFUNDED, 1 + index, amount=part, refund_id=f"re_{number}_{index}"))
+        for said in ("created", "updated"):  # one refund, two event types
+            name = f"re_{number}_{index}"
+            told.append(reading(f"refund{index}.{said}", Fact.REFUNDED, 1 + index, amount=part, refund_id=name))
         if tale.totals:
             total = sum(tale.refunds[: index + 1])
             told.append(reading(f"total{index}", Fact.REFUNDED, 1 + index, amount=total, cumulative=True))
