@@ -34,7 +34,7 @@ def main() -> None:
         rounds: list[dict[str, Sample]] = []
         for number in range(1, given.rounds + 1):
             print(f"round {number} of {given.rounds}: bare SQL", file=sys.stderr, flush=True)
-            found = bare_sql.measure(cluster, tools["pgbench"], seconds=given.seconds)
+            found = bare_sql.measure(cluster, seconds=given.seconds)
             print(f"round {number} of {given.rounds}: hand-written receiver", file=sys.stderr, flush=True)
             found |= hand_written.measure(cluster, tools["node"], receiver, seconds=given.seconds)
             print(f"round {number} of {given.rounds}: Razão", file=sys.stderr, flush=True)

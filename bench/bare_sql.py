@@ -23,17 +23,17 @@ def prepare(cluster: Cluster) -> None:
         conn.execute("CHECKPOINT")  # each contender starts with what was written before it on the disk
 
 
-def measure(cluster: Cluster, pgbench: str, *, seconds: int) -> dict[str, Sample]:
+def measure(cluster: Cluster, *, seconds: int) -> dict[str, Sample]:
     return {
-        f"floor {script} {clients}": _run(cluster, pgbench, script, clients, seconds)
+        f"floor {script} {clients}": _run(cluster, script, clients, seconds)
         for script in ("ingest", "confirm")
         for clients in CLIENTS
     }
 
 
-def _run(cluster: Cluster, pgbench: str, script: str, clients: int, seconds: int) -> Sample:
+def _run(cluster: Cluster, script: str, clients: int, seconds: int) -> Sample:
     said = subprocess.run(
-        [pgbench, "-n", "-M", "prepared", "-f", str(HERE / "floor" / f"{script}.sql"), "-c", str(clients),
+        [str(cluster.programs / "pgbench"), "-n", "-M", "prepared", "-f", str(HERE / "floor" / f"{script}.sql"), "-c", str(clients),
          "-j", str(min(2, clients)), "-T", str(seconds), "-h", str(cluster.socket_dir), "-U", "postgres", _DATABASE],
         check=True, capture_output=True, text=True,
     ).stdout  # fmt: skip

@@ -16,26 +16,19 @@ HERE = Path(__file__).parent
 TOKEN = "a-token-for-the-bench"
 Sample = dict[str, float]  # rate, and where it was measured p50_ms, p99_ms
 _running: list[subprocess.Popen[bytes]] = []
-_PACKAGES = {"wrk": "wrk", "pgbench": "postgresql-contrib", "node": "nodejs", "npm": "npm"}
+_PACKAGES = {"wrk": "wrk", "node": "nodejs", "npm": "npm"}
 
 
 def find_tools() -> dict[str, str]:
     """The path of each program; installs what is missing when root on Debian, else says what to install."""
-    missing = [name for name in _PACKAGES if _path(name) is None]
+    missing = [name for name in _PACKAGES if shutil.which(name) is None]
     if missing and os.geteuid() == 0 and shutil.which("apt-get"):
         for command in (["apt-get", "update"], ["apt-get", "install", "-y", *{_PACKAGES[name] for name in missing}]):
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        missing = [name for name in _PACKAGES if _path(name) is None]
+        missing = [name for name in _PACKAGES if shutil.which(name) is None]
     if missing:
         sys.exit(f"bench: {', '.join(missing)} not found; install {' '.join(_PACKAGES[name] for name in missing)}")
-    return {name: str(_path(name)) for name in _PACKAGES}
-
-
-def _path(name: str) -> Path | None:
-    found = shutil.which(name)
-    if found:
-        return Path(found)
-    return next(iter(sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), reverse=True)), None)
+    return {name: str(shutil.which(name)) for name in _PACKAGES}
 
 
 def free_port() -> int:
