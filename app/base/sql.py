@@ -1,4 +1,7 @@
-"""Named SQL: each capability's statements live in its `queries.sql`; Python names them and never assembles them."""
+"""Named SQL: each capability's statements live in its `queries.sql`; Python names them and never assembles them.
+
+Arrays are `%(name)b::type[]`: in binary they cost psycopg two to thirteen times less than as text.
+"""
 
 import re
 from importlib.resources import files

@@ -112,7 +112,7 @@ UPDATE intake.standing SET redeliveries = redeliveries + 1 WHERE event_id = %(ev
 
 -- name: enqueue
 -- Queues events again. A row that is there already is being worked on or soon will be: whoever holds it decides after us.
-INSERT INTO intake.queue (event_id) SELECT unnest(%(event_ids)s::bigint[]) ON CONFLICT (event_id) DO NOTHING;
+INSERT INTO intake.queue (event_id) SELECT unnest(%(event_ids)b::bigint[]) ON CONFLICT (event_id) DO NOTHING;
 
 -- name: dequeue
 DELETE FROM intake.queue WHERE event_id = ANY (%(event_ids)s);

@@ -1,14 +1,14 @@
 -- name: find_accounts
 -- The accounts asked for, as far as they exist.
 SELECT a.code, a.currency, a.id
-FROM unnest(%(codes)s::text[], %(currencies)s::text[]) AS wanted (code, currency)
+FROM unnest(%(codes)b::text[], %(currencies)b::text[]) AS wanted (code, currency)
 JOIN ledger.account a USING (code, currency);
 
 -- name: open_accounts
 -- Opens accounts that are missing, in one order for everyone. Two openers of one account meet at account_once.
 INSERT INTO ledger.account (code, type, currency)
 SELECT code, type, currency
-FROM unnest(%(codes)s::text[], %(types)s::text[], %(currencies)s::text[]) AS wanted (code, type, currency)
+FROM unnest(%(codes)b::text[], %(types)b::text[], %(currencies)b::text[]) AS wanted (code, type, currency)
 ORDER BY code, currency
 ON CONFLICT ON CONSTRAINT account_once DO NOTHING;
 
@@ -16,7 +16,7 @@ ON CONFLICT ON CONSTRAINT account_once DO NOTHING;
 -- What we owe to somebody has a balance row: a wallet stops at its floor, a partner may go below zero (commission taken back).
 INSERT INTO ledger.balance (account_id, floor)
 SELECT a.id, CASE WHEN starts_with(a.code, 'wallet:') THEN 0 END
-FROM unnest(%(codes)s::text[], %(currencies)s::text[]) AS wanted (code, currency)
+FROM unnest(%(codes)b::text[], %(currencies)b::text[]) AS wanted (code, currency)
 JOIN ledger.account a USING (code, currency)
 WHERE a.type = 'liability'
 ORDER BY a.id
@@ -40,16 +40,16 @@ WITH entry AS (
                 THEN (SELECT (max(period) + interval '1 month')::date FROM ledger.closed_period)
                 ELSE e.period END,
            e.occurred_at, e.payment_id, e.event_id, e.refund_id, e.party, e.memo
-    FROM unnest(%(id)s::bigint[], %(kind)s::text[], %(amount)s::bigint[], %(currency)s::text[], %(period)s::date[],
-                %(occurred_at)s::timestamptz[], %(payment_id)s::bigint[], %(event_id)s::bigint[], %(refund_id)s::bigint[],
-                %(party)s::text[], %(memo)s::text[])
+    FROM unnest(%(id)b::bigint[], %(kind)b::text[], %(amount)b::bigint[], %(currency)b::text[], %(period)b::date[],
+                %(occurred_at)b::timestamptz[], %(payment_id)b::bigint[], %(event_id)b::bigint[], %(refund_id)b::bigint[],
+                %(party)b::text[], %(memo)b::text[])
         AS e (id, kind, amount, currency, period, occurred_at, payment_id, event_id, refund_id, party, memo)
     ON CONFLICT DO NOTHING
     RETURNING id, period
 ), posting AS (
     INSERT INTO ledger.posting (entry_id, line, account_id, amount)
     SELECT p.entry_id, p.line, p.account_id, p.amount
-    FROM unnest(%(posting_entry)s::bigint[], %(posting_line)s::smallint[], %(posting_account)s::bigint[], %(posting_amount)s::bigint[])
+    FROM unnest(%(posting_entry)b::bigint[], %(posting_line)b::smallint[], %(posting_account)b::bigint[], %(posting_amount)b::bigint[])
         AS p (entry_id, line, account_id, amount)
     JOIN entry ON entry.id = p.entry_id
     RETURNING entry_id, account_id, amount

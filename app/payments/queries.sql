@@ -1,7 +1,7 @@
 -- name: find_names
 -- Which payments those names belong to. A name without a payment has been met, but nobody has registered it yet.
 SELECT n.value, n.endpoint_id, n.kind, n.payment_id
-FROM unnest(%(value)s::text[], %(endpoint_id)s::bigint[], %(kind)s::text[]) AS wanted (value, endpoint_id, kind)
+FROM unnest(%(value)b::text[], %(endpoint_id)b::bigint[], %(kind)b::text[]) AS wanted (value, endpoint_id, kind)
 JOIN payments.name n USING (value, endpoint_id, kind);
 
 -- name: keep_names
@@ -9,7 +9,7 @@ JOIN payments.name n USING (value, endpoint_id, kind);
 -- registration of its payment meet: whoever comes second waits, and then sees what the first did.
 INSERT INTO payments.name (value, endpoint_id, kind)
 SELECT value, endpoint_id, kind
-FROM unnest(%(value)s::text[], %(endpoint_id)s::bigint[], %(kind)s::text[]) AS met (value, endpoint_id, kind)
+FROM unnest(%(value)b::text[], %(endpoint_id)b::bigint[], %(kind)b::text[]) AS met (value, endpoint_id, kind)
 ORDER BY value, endpoint_id, kind
 ON CONFLICT ON CONSTRAINT name_once DO NOTHING;
 
@@ -17,27 +17,27 @@ ON CONFLICT ON CONSTRAINT name_once DO NOTHING;
 SELECT n.value, n.endpoint_id, n.kind, n.payment_id
 FROM payments.name n
 WHERE (n.value, n.endpoint_id, n.kind) IN (
-    SELECT * FROM unnest(%(value)s::text[], %(endpoint_id)s::bigint[], %(kind)s::text[]))
+    SELECT * FROM unnest(%(value)b::text[], %(endpoint_id)b::bigint[], %(kind)b::text[]))
 ORDER BY n.value, n.endpoint_id, n.kind
 FOR UPDATE;
 
 -- name: give_names
 -- An event that carries two names of one payment teaches the second. A name that has a payment keeps it.
 UPDATE payments.name n SET payment_id = given.payment_id
-FROM unnest(%(value)s::text[], %(endpoint_id)s::bigint[], %(kind)s::text[], %(payment_id)s::bigint[])
+FROM unnest(%(value)b::text[], %(endpoint_id)b::bigint[], %(kind)b::text[], %(payment_id)b::bigint[])
     AS given (value, endpoint_id, kind, payment_id)
 WHERE (n.value, n.endpoint_id, n.kind) = (given.value, given.endpoint_id, given.kind) AND n.payment_id IS NULL;
 
 -- name: await_names
 -- These events wait until one of these names has a payment.
 INSERT INTO payments.awaiting (value, endpoint_id, kind, event_id)
-SELECT * FROM unnest(%(value)s::text[], %(endpoint_id)s::bigint[], %(kind)s::text[], %(event_id)s::bigint[])
+SELECT * FROM unnest(%(value)b::text[], %(endpoint_id)b::bigint[], %(kind)b::text[], %(event_id)b::bigint[])
 ON CONFLICT DO NOTHING;
 
 -- name: end_awaiting
 -- The names have payments now: the events that waited for them have their turn.
 DELETE FROM payments.awaiting a
-USING unnest(%(value)s::text[], %(endpoint_id)s::bigint[], %(kind)s::text[]) AS named (value, endpoint_id, kind)
+USING unnest(%(value)b::text[], %(endpoint_id)b::bigint[], %(kind)b::text[]) AS named (value, endpoint_id, kind)
 WHERE (a.value, a.endpoint_id, a.kind) = (named.value, named.endpoint_id, named.kind)
 RETURNING a.event_id;
 
@@ -46,8 +46,8 @@ RETURNING a.event_id;
 INSERT INTO payments.payment (reference, endpoint_id, provider_ref, amount, currency, registered_amount, wallet, grant_subject,
                               grant_resource, metadata, source)
 SELECT reference, endpoint_id, provider_ref, amount, currency, amount, wallet, grant_subject, grant_resource, metadata, source
-FROM unnest(%(reference)s::text[], %(endpoint_id)s::bigint[], %(provider_ref)s::text[], %(amount)s::bigint[], %(currency)s::text[],
-            %(wallet)s::text[], %(grant_subject)s::text[], %(grant_resource)s::text[], %(metadata)s::jsonb[], %(source)s::text[])
+FROM unnest(%(reference)b::text[], %(endpoint_id)b::bigint[], %(provider_ref)b::text[], %(amount)b::bigint[], %(currency)b::text[],
+            %(wallet)b::text[], %(grant_subject)b::text[], %(grant_resource)b::text[], %(metadata)b::jsonb[], %(source)b::text[])
     AS p (reference, endpoint_id, provider_ref, amount, currency, wallet, grant_subject, grant_resource, metadata, source)
 ORDER BY reference
 ON CONFLICT ON CONSTRAINT payment_reference_once DO NOTHING
@@ -55,7 +55,7 @@ RETURNING id, reference;
 
 -- name: add_commissions
 INSERT INTO payments.commission (payment_id, partner, amount, basis_points)
-SELECT * FROM unnest(%(payment_id)s::bigint[], %(partner)s::text[], %(amount)s::bigint[], %(basis_points)s::integer[]);
+SELECT * FROM unnest(%(payment_id)b::bigint[], %(partner)b::text[], %(amount)b::bigint[], %(basis_points)b::integer[]);
 
 -- name: lock_payments
 -- Rule 2. The payments of a batch, held in one order over the whole batch; whoever comes second sees what the first committed.
@@ -96,43 +96,43 @@ SELECT nextval(pg_get_serial_sequence('payments.refund', 'id')) FROM generate_se
 UPDATE payments.payment p
 SET status = c.status, amount = c.amount, refunded_amount = c.refunded_amount, charged_back_amount = c.charged_back_amount,
     paid_at = c.paid_at, paid_by_event = c.paid_by_event, provider_ref = coalesce(p.provider_ref, c.provider_ref)
-FROM unnest(%(id)s::bigint[], %(status)s::text[], %(amount)s::bigint[], %(refunded_amount)s::bigint[],
-            %(charged_back_amount)s::bigint[], %(paid_at)s::timestamptz[], %(paid_by_event)s::bigint[], %(provider_ref)s::text[])
+FROM unnest(%(id)b::bigint[], %(status)b::text[], %(amount)b::bigint[], %(refunded_amount)b::bigint[],
+            %(charged_back_amount)b::bigint[], %(paid_at)b::timestamptz[], %(paid_by_event)b::bigint[], %(provider_ref)b::text[])
     AS c (id, status, amount, refunded_amount, charged_back_amount, paid_at, paid_by_event, provider_ref)
 WHERE p.id = c.id;
 
 -- name: record_refunds
 INSERT INTO payments.refund (id, payment_id, amount, source, status, reason, refund_key, actor, event_id, occurred_at)
 OVERRIDING SYSTEM VALUE
-SELECT * FROM unnest(%(id)s::bigint[], %(payment_id)s::bigint[], %(amount)s::bigint[], %(source)s::text[], %(status)s::text[],
-                     %(reason)s::text[], %(refund_key)s::text[], %(actor)s::text[], %(event_id)s::bigint[],
-                     %(occurred_at)s::timestamptz[]);
+SELECT * FROM unnest(%(id)b::bigint[], %(payment_id)b::bigint[], %(amount)b::bigint[], %(source)b::text[], %(status)b::text[],
+                     %(reason)b::text[], %(refund_key)b::text[], %(actor)b::text[], %(event_id)b::bigint[],
+                     %(occurred_at)b::timestamptz[]);
 
 -- name: confirm_refunds
 UPDATE payments.refund r SET status = 'confirmed', event_id = c.event_id
-FROM unnest(%(id)s::bigint[], %(event_id)s::bigint[]) AS c (id, event_id)
+FROM unnest(%(id)b::bigint[], %(event_id)b::bigint[]) AS c (id, event_id)
 WHERE r.id = c.id AND r.status = 'recorded';
 
 -- name: claim_refunds
 -- Rule 4: a refund that the provider names is counted once.
 INSERT INTO payments.refund_claim (provider_refund_id, endpoint_id, payment_id, refund_id, amount, event_id)
-SELECT * FROM unnest(%(provider_refund_id)s::text[], %(endpoint_id)s::bigint[], %(payment_id)s::bigint[], %(refund_id)s::bigint[],
-                     %(amount)s::bigint[], %(event_id)s::bigint[]);
+SELECT * FROM unnest(%(provider_refund_id)b::text[], %(endpoint_id)b::bigint[], %(payment_id)b::bigint[], %(refund_id)b::bigint[],
+                     %(amount)b::bigint[], %(event_id)b::bigint[]);
 
 -- name: open_chargebacks
 INSERT INTO payments.chargeback (payment_id, cycle, amount, wallet_part, dispute_id, opened_event, opened_at)
-SELECT * FROM unnest(%(payment_id)s::bigint[], %(cycle)s::integer[], %(amount)s::bigint[], %(wallet_part)s::bigint[],
-                     %(dispute_id)s::text[], %(opened_event)s::bigint[], %(opened_at)s::timestamptz[]);
+SELECT * FROM unnest(%(payment_id)b::bigint[], %(cycle)b::integer[], %(amount)b::bigint[], %(wallet_part)b::bigint[],
+                     %(dispute_id)b::text[], %(opened_event)b::bigint[], %(opened_at)b::timestamptz[]);
 
 -- name: reverse_chargebacks
 UPDATE payments.chargeback c SET reversed_event = r.event_id, reversed_at = r.reversed_at
-FROM unnest(%(payment_id)s::bigint[], %(cycle)s::integer[], %(event_id)s::bigint[], %(reversed_at)s::timestamptz[])
+FROM unnest(%(payment_id)b::bigint[], %(cycle)b::integer[], %(event_id)b::bigint[], %(reversed_at)b::timestamptz[])
     AS r (payment_id, cycle, event_id, reversed_at)
 WHERE (c.payment_id, c.cycle) = (r.payment_id, r.cycle);
 
 -- name: give_access
 INSERT INTO payments.access_grant (payment_id, subject, resource)
-SELECT * FROM unnest(%(payment_id)s::bigint[], %(subject)s::text[], %(resource)s::text[])
+SELECT * FROM unnest(%(payment_id)b::bigint[], %(subject)b::text[], %(resource)b::text[])
 ON CONFLICT ON CONSTRAINT grant_once DO NOTHING;
 
 -- name: endpoint_and_ref
