@@ -87,6 +87,7 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def _finite(text: str) -> float:
+    """A fraction, which only metadata may hold: every amount is an integer, and its field refuses a float."""
     number = float(text)
     if number in {float("inf"), float("-inf")}:
         raise _DoubtError("a number is too large")
