@@ -4,7 +4,7 @@ Outcomes are returned values; refusals are raised, carry a stable code and chang
 fault: it bubbles up, rolls back and alarms. A constraint that is not in the table is a fault, never swallowed.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 import psycopg
@@ -30,7 +30,6 @@ class _Said:
     code: str
     message: str
     status: int = 409
-    extra: dict[str, Any] = field(default_factory=dict)
 
 
 # Constraint -> refusal. Every name stands in a migration, has a probe in the doctor, and a test that reaches it.

@@ -1,4 +1,4 @@
-"""What commands share: the runtime from the environment, an app context on a current database, who acts."""
+"""What commands share: the runtime from the environment, an app context, who acts, the provider of an endpoint."""
 
 import getpass
 import os
@@ -13,6 +13,8 @@ from app.base import settings
 from app.base.migrating import check_current
 from app.base.runtime import Runtime, prepare
 from app.factory import create_app
+from app.intake.endpoints import Endpoint
+from app.simulator.psp import Psp
 
 _STDIN_PATIENCE_SECONDS: Final = 0.5
 
@@ -43,3 +45,9 @@ def first_line_of_stdin() -> str | None:
     if not select.select([sys.stdin], [], [], _STDIN_PATIENCE_SECONDS)[0]:
         return None
     return sys.stdin.readline().rstrip("\r\n") or None
+
+
+def psp_for(endpoint: Endpoint, base: str) -> Psp:
+    """The provider as it would call that endpoint at that address."""
+    signing = endpoint.config.secrets[0].value if endpoint.config.secrets else None
+    return Psp(endpoint.provider, f"{base.rstrip('/')}/webhooks/{endpoint.slug}", signing, endpoint.config.url_token)

@@ -18,7 +18,7 @@ from app.payments.state import Commission
 from app.providers import registry
 from app.providers.contract import Secret
 from app.providers.samples import SAMPLES
-from app.simulator.psp import Payment, Psp, burst, case_of, invent
+from app.simulator.psp import Payment, burst, case_of, invent
 
 PREFIX: Final = "demo-"
 _PRICES: Final = (4990, 9900, 19900, 2500, 14990, 100_00)
@@ -66,10 +66,7 @@ def run_demo(url: str | None) -> None:
 
 
 def _tell(endpoint: Endpoint, base: str, chapter: int, chooser: random.Random) -> None:
-    psp = Psp(
-        endpoint.provider, f"{base}/webhooks/{endpoint.slug}",
-        endpoint.config.secrets[0].value if endpoint.config.secrets else None, endpoint.config.url_token,
-    )  # fmt: skip
+    psp = context.psp_for(endpoint, base)
     seed = f"pedido-{secrets.token_hex(3)}"
     payments = invent(endpoint.provider, 3, seed=seed, amount=chooser.choice(_PRICES))
     for payment in payments:

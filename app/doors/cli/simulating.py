@@ -76,18 +76,12 @@ def _at_own_endpoint(
             raise Refusal("endpoint_not_found", f"There is no endpoint {slug!r}; see razao endpoint list.")
         invented = invent(endpoint.provider, count, seed=seed, amount=amount)
         if registers:
-            expect_payments(endpoint, invented)
+            _expect_payments(endpoint, invented)
         base = url or f"http://{runtime.settings.host}:{runtime.settings.port}"
-    return psp_for(endpoint, base), invented
+    return context.psp_for(endpoint, base), invented
 
 
-def psp_for(endpoint: Endpoint, base: str) -> Psp:
-    """The provider as it would call that endpoint at that address."""
-    signing = endpoint.config.secrets[0].value if endpoint.config.secrets else None
-    return Psp(endpoint.provider, f"{base.rstrip('/')}/webhooks/{endpoint.slug}", signing, endpoint.config.url_token)
-
-
-def expect_payments(endpoint: Endpoint, invented: list[Payment]) -> None:
+def _expect_payments(endpoint: Endpoint, invented: list[Payment]) -> None:
     """Registers those payments; run in an app context."""
     for payment in invented:
         with transaction() as conn:
